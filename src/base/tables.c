@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hash map, table of entities by id, heap of timed things. */
+#include "base/base.h"
+
+uint64_t fth_hash_u64(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9u;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}
+
+uint64_t fth_hash_bytes(const void *p, size_t n, uint64_t seed)
+{
+	/* FNV-1a with a finishing mix: the strings are short. Byte order does not matter. */
+	const unsigned char *b = p;
+	uint64_t h = 0xcbf29ce484222325u ^ fth_hash_u64(seed);
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ b[i]) * 0x100000001b3u;
+	return fth_hash_u64(h ^ n);
+}
+
+struct fth_map_slot {
+	uint64_t key, value;
+	uint64_t full; /* 0 empty, 1 full, 2 deleted */
+};
+
+static size_t map_find(const struct fth_map *m, uint64_t key, bool *ret_found)
+{
+	size_t mask = m->cap - 1, at = (size_t)fth_hash_u64(key + 0x9e3779b97f4a7c15u) & mask, hole = SIZE_MAX;
+	for (;; at = (at + 1) & mask) {
+		struct fth_map_slot *s = &m->slots[at];
+		if (s->full == 1 && s->key == key) {
+			*ret_found = true;
+			return at;
+		}
+		if (s->full == 2 && hole == SIZE_MAX)
+			hole = at;
+		if (s->full == 0) {
+			*ret_found = false;
+			return hole == SIZE_MAX ? at : hole;
+		}
+	}
+}
+
+static void map_resize(struct fth_map *m)
+{
+	struct fth_map old = *m;
+	size_t live = 0;
+	for (size_t i = 0; i < old.cap; i++)
+		live += old.slots[i].full == 1;
+	m->cap = 16;
+	while (m->cap < live * 4)
+		m->cap *= 2;
+	m->slots = fth_alloc(m->cap * sizeof(*m->slots));
+	m->len = 0;
+	for (size_t i = 0; i < old.cap; i++)
+		if (old.slots[i].full == 1)
+			fth_map_put(m, old.slots[i].key, old.slots[i].value);
+	free(old.slots);
+}
+
+void fth_map_put(struct fth_map *m, uint64_t key, uint64_t value)
+{
+	if ((m->len + 1) * 2 > m->cap) /* len counts deleted ones too */
+		map_resize(m);
+	bool found;
+	size_t at = map_find(m, key, &found);
+	if (!found && m->slots[at].full == 0)
+		m->len++;
+	m->slots[at] = (struct fth_map_slot){key, value, 1};
+}
+
+bool fth_map_get(const struct fth_map *m, uint64_t key, uint64_t *ret_value)
+{
+	if (!m->cap)
+		return false;
+	bool found;
+	size_t at = map_find(m, key, &found);
+	if (found && ret_value)
+		*ret_value = m->slots[at].value;
+	return found;
+}
+
+bool fth_map_del(struct fth_map *m, uint64_t key)
+{
+	if (!m->cap)
+		return false;
+	bool found;
+	size_t at = map_find(m, key, &found);
+	if (found)
+		m->slots[at].full = 2;
+	return found;
+}
+
+void fth_map_clear(struct fth_map *m)
+{
+	if (m->slots)
+		memset(m->slots, 0, m->cap * sizeof(*m->slots));
+	m->len = 0;
+}
+
+void fth_map_release(struct fth_map *m)
+{
+	free(m->slots);
+	*m = (struct fth_map){0};
+}
+
+/* ---- table of entities ---- */
+
+enum { CHUNK = 64, PAGE = 1024 };
+
+void fth_table_init(struct fth_table *t, size_t item)
+{
+	*t = (struct fth_table){.item = item};
+}
+
+void fth_table_release(struct fth_table *t)
+{
+	for (uint32_t i = 0; i < t->nchunks; i++)
+		free(t->chunks[i]);
+	for (uint32_t i = 0; i < t->npages; i++)
+		free(t->pages[i]);
+	free(t->chunks);
+	free(t->pages);
+	free(t->page_live);
+	fth_vec_release(&t->free_slots);
+	*t = (struct fth_table){0};
+}
+
+static uint32_t take_slot(struct fth_table *t)
+{
+	if (t->free_slots.len)
+		return fth_vec_pop(&t->free_slots);
+	if (t->nslots == t->nchunks * CHUNK) {
+		t->chunks = fth_realloc(t->chunks, (t->nchunks + 1) * sizeof(*t->chunks));
+		t->chunks[t->nchunks++] = fth_alloc(CHUNK * t->item);
+	}
+	return t->nslots++;
+}
+
+void *fth_table_add(struct fth_table *t, uint32_t *ret_id, uint32_t *ret_slot)
+{
+	uint32_t id = t->next_id++, page = id / PAGE, slot = take_slot(t);
+	if (page == t->npages) {
+		/* One pointer and one count per 1024 ids ever given: what is left of the dead. */
+		t->pages = fth_realloc(t->pages, (t->npages + 1) * sizeof(*t->pages));
+		t->page_live = fth_realloc(t->page_live, (t->npages + 1) * sizeof(*t->page_live));
+		t->pages[page] = fth_realloc(NULL, PAGE * sizeof(uint32_t));
+		memset(t->pages[page], 0xff, PAGE * sizeof(uint32_t));
+		t->page_live[page] = 0;
+		t->npages++;
+	}
+	t->pages[page][id % PAGE] = slot;
+	t->page_live[page]++;
+	t->live++;
+	*ret_id = id;
+	*ret_slot = slot;
+	return memset(t->chunks[slot / CHUNK] + (slot % CHUNK) * t->item, 0, t->item);
+}
+
+void *fth_table_get(const struct fth_table *t, uint32_t id)
+{
+	if (id >= t->next_id || !t->pages[id / PAGE])
+		return NULL;
+	uint32_t slot = t->pages[id / PAGE][id % PAGE];
+	return slot == UINT32_MAX ? NULL : t->chunks[slot / CHUNK] + (slot % CHUNK) * t->item;
+}
+
+void fth_table_remove(struct fth_table *t, uint32_t id)
+{
+	uint32_t page = id / PAGE;
+	if (id >= t->next_id || !t->pages[page] || t->pages[page][id % PAGE] == UINT32_MAX)
+		return;
+	fth_vec_push(&t->free_slots, t->pages[page][id % PAGE]);
+	t->pages[page][id % PAGE] = UINT32_MAX;
+	t->live--;
+	/* The newest page may still be given ids. */
+	if (--t->page_live[page] == 0 && (t->next_id - 1) / PAGE != page) {
+		free(t->pages[page]);
+		t->pages[page] = NULL;
+	}
+}
+
+/* ---- heap ---- */
+
+static bool earlier(const struct fth_heap_item *a, const struct fth_heap_item *b)
+{
+	if (a->time != b->time)
+		return a->time < b->time;
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return a->seq < b->seq;
+}
+
+void fth_heap_push(struct fth_heap *h, fth_time time, uint32_t rank, uint32_t a, uint32_t b, uint32_t c)
+{
+	if (h->len == h->cap)
+		h->data = fth_vec_grow(h->data, &h->cap, h->len + 1, sizeof(*h->data));
+	struct fth_heap_item item = {time, h->next_seq++, rank, a, b, c};
+	size_t i = h->len++;
+	while (i && earlier(&item, &h->data[(i - 1) / 2])) {
+		h->data[i] = h->data[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
+	h->data[i] = item;
+}
+
+struct fth_heap_item fth_heap_pop(struct fth_heap *h)
+{
+	struct fth_heap_item top = h->data[0], last = h->data[--h->len];
+	size_t i = 0;
+	for (;;) {
+		size_t kid = 2 * i + 1;
+		if (kid >= h->len)
+			break;
+		if (kid + 1 < h->len && earlier(&h->data[kid + 1], &h->data[kid]))
+			kid++;
+		if (!earlier(&h->data[kid], &last))
+			break;
+		h->data[i] = h->data[kid];
+		i = kid;
+	}
+	if (h->len)
+		h->data[i] = last;
+	return top;
+}
+
+void fth_heap_release(struct fth_heap *h)
+{
+	free(h->data);
+	*h = (struct fth_heap){0};
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine: reduce events into the cluster's state, ask the policy, judge its plan.
+ *
+ *            events                       plan                        accepted actions
+ *  driver ───────────▶ fth_engine_feed ─▶ policy.decide ─▶ validate ───────────────────▶ driver
+ *
+ * It reads no clock, file, socket or random device. Whoever drives it (the simulator, the daemon, a
+ * replay) owns time, and hands in outcomes as events.
+ */
+#ifndef FTH_ENGINE_ENGINE_H
+#define FTH_ENGINE_ENGINE_H
+
+#include <farthing/policy.h>
+
+#include "base/base.h"
+#include "model/catalog.h"
+#include "model/cluster.h"
+#include "model/ledger.h"
+#include "model/plan.h"
+#include "model/workload.h"
+
+/* Watches what happens: metrics, journal. All optional. */
+struct fth_observer {
+	void (*before_event)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev);
+	void (*after_event)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev);
+	/* A job was submitted (its event follows). */
+	void (*on_submit)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_job *job);
+	/* A plan was judged: verdicts[i] is 0 or why plan action i was refused. Called before it is applied. */
+	void (*on_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
+			const uint8_t *verdicts);
+	void (*after_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now);
+	/* An instance's meter was closed. */
+	void (*on_charge)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge);
+	struct fth_observer *next;
+};
+
+struct fth_engine_config {
+	struct fth_symtab *syms;
+	const struct fth_catalog_store *catalog; /* copied: prices change within a run */
+	const struct fth_kinds *kinds;
+	const struct fth_profile *profile; /* handed to policies that ask */
+	const struct fth_policy_ops *policy;
+	const void *params;
+	const struct fth_policy_ops *fallback; /* takes over when the policy fails; its defaults are used */
+	uint32_t max_instances;                /* at once; further launches are refused. 0: no limit */
+	/* How long decide may take, by the driver's clock; 0 or no clock: no limit. */
+	int64_t decide_limit_ns;
+	int64_t (*clock_ns)(void);
+};
+
+struct fth_engine;
+int fth_engine_new(struct fth_engine **ret, const struct fth_engine_config *cfg, struct fth_error *err);
+void fth_engine_free(struct fth_engine *e);
+void fth_engine_observe(struct fth_engine *e, struct fth_observer *o); /* called in the order added */
+
+const struct fth_cluster *fth_engine_cluster(const struct fth_engine *e);
+const struct fth_ledger *fth_engine_ledger(const struct fth_engine *e);
+
+/* A job arrives: makes the job and its tasks, and feeds JOB_SUBMITTED. */
+fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct fth_job_item *item, fth_time estimate);
+/* Anything else that happened. -EINVAL if it contradicts the state (nothing is changed then). */
+int fth_engine_feed(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+
+/* When the policy wants to be asked next, given what was fed: FTH_NEVER if not at all. */
+fth_time fth_engine_next_round(const struct fth_engine *e, fth_time now);
+/* Ask the policy and judge its plan. The accepted actions (in plan order; valid until the next call)
+ * are already applied to the state as intentions; the driver carries them out. */
+struct fth_accepted {
+	const struct fth_action *actions;
+	size_t n;
+	const struct fth_plan *plan; /* owner of the launch offers */
+};
+int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *ret, struct fth_error *err);
+/* Close what is open at the end of a run, so that the ledger is whole. */
+void fth_engine_finish(struct fth_engine *e, fth_time now);
+
+struct fth_engine_stats {
+	uint64_t events, rounds, actions;
+	uint64_t rejected, rejected_by[FTH_REFUSED_NKINDS];
+	int64_t decide_ns, decide_max_ns;
+	bool fell_back;
+	char why_fallback[160];
+};
+const struct fth_engine_stats *fth_engine_stats(const struct fth_engine *e);
+
+#endif

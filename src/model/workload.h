@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The workload: the jobs users submit, with what is hidden from policies (the true amount of work).
+ *
+ * What many tasks share is a kind (farthing/types.h), interned once; a job is a few groups of tasks
+ * of one kind. So a job costs a hundred bytes or two, whatever its description was.
+ */
+#ifndef FTH_MODEL_WORKLOAD_H
+#define FTH_MODEL_WORKLOAD_H
+
+#include "base/base.h"
+
+/* ---- kinds ---- */
+
+struct fth_kinds {
+	struct fth_symtab *syms; /* borrowed */
+	FTH_VEC(struct fth_kind) list;
+	FTH_VEC(fth_kind_id) next; /* hash chains */
+	struct fth_map by_hash;
+	struct fth_arena alts;
+};
+void fth_kinds_init(struct fth_kinds *k, struct fth_symtab *syms);
+void fth_kinds_release(struct fth_kinds *k);
+/* The id of a kind equal to this one; its alternatives are copied when it is new. */
+fth_kind_id fth_kinds_intern(struct fth_kinds *k, const struct fth_kind *proto);
+
+/* ---- jobs ---- */
+
+struct fth_task_group {
+	fth_kind_id kind;
+	uint32_t count;     /* > 0 */
+	fth_time work;      /* runtime of each task alone at full speed */
+	uint32_t first_own; /* index into works[] of count runtimes, one per task; FTH_NONE: all are `work` */
+};
+
+struct fth_job_spec {
+	fth_sym key;  /* the user's id for it; unique */
+	fth_sym user, anti_affinity;
+	enum fth_job_kind kind;
+	int32_t priority;
+	uint32_t first_group, ngroups;
+	fth_time submit;
+	fth_time deadline; /* FTH_NEVER none */
+	fth_time estimate; /* the user's own; 0 none */
+	/* Iterative jobs: total iterations and iterations per second at full speed; 0 when the work is
+	 * told as time only. The job's runtime alone is iters / iter_rate. */
+	int64_t iters;
+	double iter_rate;
+};
+
+struct fth_workload {
+	struct fth_symtab *syms; /* borrowed */
+	struct fth_kinds *kinds; /* borrowed */
+	fth_sym name;            /* for reports */
+	/* Progress is made and looked at in steps of this long (0: continuously). Eva's traces: 1 s. */
+	fth_time step;
+	FTH_VEC(struct fth_job_spec) jobs; /* by submit time, ties in file order */
+	FTH_VEC(struct fth_task_group) groups;
+	FTH_VEC(fth_time) works;
+	struct fth_map by_key;
+};
+void fth_workload_init(struct fth_workload *w, struct fth_symtab *syms, struct fth_kinds *kinds);
+void fth_workload_release(struct fth_workload *w);
+/* Add a job with its groups. -EEXIST if its key is taken. groups[].first_own must be FTH_NONE or index works. */
+int fth_workload_add(struct fth_workload *w, const struct fth_job_spec *job, const struct fth_task_group *groups,
+		     uint32_t ngroups);
+/* Order the jobs by submit time (stable). */
+void fth_workload_finish(struct fth_workload *w);
+/* Runtime of task i of a group alone at full speed. */
+static inline fth_time fth_group_work(const struct fth_workload *w, const struct fth_task_group *g, uint32_t i)
+{
+	return g->first_own == FTH_NONE ? g->work : w->works.data[g->first_own + i];
+}
+
+/* ---- a stream of jobs, by submit time: what a run reads, so that memory follows live work ---- */
+
+struct fth_job_item {
+	const struct fth_job_spec *spec;
+	const struct fth_task_group *groups; /* spec->ngroups; first_own indexes works */
+	const fth_time *works;
+};
+struct fth_job_source {
+	/* 1 and the next job (valid until the next call), 0 at the end, -errno. */
+	int (*next)(struct fth_job_source *s, struct fth_job_item *ret, struct fth_error *err);
+};
+
+struct fth_workload_source {
+	struct fth_job_source base;
+	const struct fth_workload *workload;
+	size_t pos;
+};
+void fth_workload_source_init(struct fth_workload_source *s, const struct fth_workload *w);
+
+struct fth_workload_summary {
+	uint64_t jobs, tasks, kinds, classes, users;
+	uint64_t coupled_jobs, rigid_jobs, gpu_jobs;
+	fth_time first_submit, last_submit;
+	double task_hours; /* alone at full speed */
+	double runtime_mean_h, runtime_p50_h, runtime_p80_h, runtime_p95_h; /* per job */
+};
+void fth_workload_summarize(const struct fth_workload *w, struct fth_workload_summary *ret);
+
+/* Fails, naming the job, if a task fits no type of the catalog. */
+int fth_workload_check(const struct fth_workload *w, const struct fth_catalog *c, const char *file,
+		       struct fth_error *err);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The explicit table of all built-in policies, in the order in which they are listed. NULL-ended. */
+#ifndef FTH_POLICIES_TABLE_H
+#define FTH_POLICIES_TABLE_H
+
+#include <farthing/policy.h>
+
+extern const struct fth_policy_ops *const fth_policies[];
+
+/* The engine's fallback when a policy fails: one instance for each task, nothing moves. */
+extern const struct fth_policy_ops fth_policy_no_packing;
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Watches an engine and gathers what a run gave (run.h). */
+#ifndef FTH_REPORT_METRICS_H
+#define FTH_REPORT_METRICS_H
+
+#include "engine/engine.h"
+#include "report/run.h"
+
+struct fth_metrics;
+/* window_from/to: also measure allocation over this part of the run (0, 0: no). */
+struct fth_metrics *fth_metrics_new(const struct fth_catalog *c, fth_time window_from, fth_time window_to);
+struct fth_observer *fth_metrics_observer(struct fth_metrics *m);
+/* The true runtime of a job alone, which no event carries; call on submit. */
+void fth_metrics_standalone(struct fth_metrics *m, fth_job_id job, fth_time standalone);
+/* Fill run's figures at the end; wall-clock and memory figures are the caller's. */
+void fth_metrics_finish(struct fth_metrics *m, const struct fth_engine *e, fth_time now, struct fth_run *run);
+void fth_metrics_free(struct fth_metrics *m);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one run of one policy gave: the figures of `compare`, and what its pictures are drawn from.
+ * Filled by report/metrics.c, which watches an engine; written by report/{table,json,csv,html}.c.
+ */
+#ifndef FTH_REPORT_RUN_H
+#define FTH_REPORT_RUN_H
+
+#include "base/base.h"
+
+struct fth_run_job {
+	fth_sym key;
+	uint32_t moves;
+	fth_time submitted, started, ended; /* started: first task first launched */
+	fth_time executing;                 /* from launched to the next stop or the end, summed */
+	fth_time standalone;                /* its runtime alone at full speed */
+};
+
+struct fth_run_instance {
+	fth_instance_id id;
+	fth_type_id type;
+	enum fth_market market;
+	uint32_t tasks; /* ever launched on it */
+	fth_time requested, acquired, ready, gone;
+	fth_money cost;
+};
+
+/* Time series: integrals over buckets of equal width that double in width when there get too many. */
+enum { FTH_RUN_BUCKETS = 2048 };
+struct fth_run_bucket {
+	double cost_usd;                  /* charged for this bucket's time at the price then */
+	double instances, tasks, waiting; /* time integrals, in unit-seconds */
+	double used[3], capacity[3];      /* gpu, cpu, mem: unit-seconds */
+};
+
+struct fth_run_note {
+	char name[32];
+	double last, sum, max;
+	uint64_t count;
+};
+
+struct fth_run {
+	char policy[64];      /* as named by the user */
+	struct fth_str params; /* JSON object of all parameters */
+	char fallback[64];    /* not empty: the policy failed and this one took over; why is in note */
+	struct fth_str note;
+
+	uint64_t jobs, tasks; /* finished */
+	uint64_t jobs_unfinished;
+	fth_money cost;
+	double jct_mean_s, jct_p50_s, jct_p95_s, jct_p99_s;
+	double wait_mean_s; /* submitted -> first task launched */
+	double idle_mean_s; /* completion time not spent executing */
+	double stretch_mean; /* completion time / runtime alone */
+	uint64_t instances_launched, launch_failures, migrations, preemptions, lost_tasks;
+	double tasks_per_instance; /* time-weighted over up instances */
+	double alloc[3];           /* gpu, cpu, mem: allocated / rented, time-weighted */
+	double norm_throughput;    /* mean over jobs of runtime alone / executing time */
+	uint64_t rejected_actions;
+	struct fth_str rejected_by; /* JSON object reason -> count; "{}" */
+	double waste_boot_usd, waste_idle_usd, waste_fragmentation_usd;
+	double utilization; /* of what is paid: share of cost that ran tasks, by the most used resource */
+	uint64_t rounds, rounds_decided, events;
+	fth_time ended_at;
+	double wall_s, decide_s, decide_max_s;
+	double peak_rss_mb;
+	uint64_t live_tasks_max;
+	/* The same over a window of the run, for the papers' tables; window_to = 0: none was asked for. */
+	fth_time window_from, window_to;
+	double window_tasks_per_instance, window_alloc[3];
+
+	FTH_VEC(struct fth_run_job) job_list;
+	FTH_VEC(struct fth_run_instance) instance_list;
+	fth_time bucket_width;
+	FTH_VEC(struct fth_run_bucket) buckets;
+	FTH_VEC(double) type_seconds; /* nbuckets x ntypes: instance-seconds by type */
+	uint32_t ntypes;
+	struct fth_str type_names; /* ntypes names, each ended by a NUL */
+	/* Named figures a policy noted in its last plan or summed over its plans (e.g. full_adopted). */
+	FTH_VEC(struct fth_run_note) notes;
+};
+
+void fth_run_init(struct fth_run *r);
+void fth_run_release(struct fth_run *r);
+/* Between processes of the same program, over a pipe. */
+int fth_run_write(const struct fth_run *r, int fd);
+int fth_run_read(struct fth_run *r, int fd);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The simulator: a driver with a virtual clock and a modelled cloud. See README.md here for the
+ * exact order of events and the life of a task.
+ */
+#ifndef FTH_SIM_SIM_H
+#define FTH_SIM_SIM_H
+
+#include "base/base.h"
+#include "engine/engine.h"
+#include "engine/registry.h"
+#include "model/profile.h"
+#include "model/workload.h"
+
+/* Everything a run reads; loaded once, shared by all runs of a comparison, never written to. */
+struct fth_world {
+	struct fth_symtab *syms;
+	struct fth_kinds kinds;
+	struct fth_catalog_store catalog;
+	struct fth_workload workload;
+	struct fth_profile profile;
+	bool has_profile;
+};
+void fth_world_init(struct fth_world *w);
+void fth_world_release(struct fth_world *w);
+
+/* Parameters of the modelled world, as `--sim key=value`. */
+struct fth_sim_params {
+	int64_t seed;
+	double launch_failure;    /* probability that a launch fails for want of capacity */
+	double job_delay_scale;   /* times every stop, save, fetch, set-up and init of tasks */
+	double boot_delay_scale;  /* times acquisition and set-up of instances */
+	double pair_speed;        /* > 0: every pair of co-located tasks has this speed, whatever the profile */
+	int64_t max_instances;
+	fth_time horizon;         /* stop the run here; 0: when all jobs have ended */
+	bool exact_estimates;     /* tell every policy the true runtimes as estimates */
+	fth_time decide_limit;    /* wall-clock limit of one decision; 0 none */
+};
+extern const struct fth_param fth_sim_param_table[];
+
+struct fth_sim_progress {
+	/* Now and then: jobs ended of total (0: unknown), virtual time. Return false to stop the run. */
+	bool (*report)(void *arg, uint64_t jobs_done, uint64_t jobs_total, fth_time now);
+	void *arg;
+};
+
+/* Run one policy to the end. observers: a list (linked by next) attached to the engine, may be NULL.
+ * The engine is handed back for its ledger and counts; free it. -ETIME: the horizon was reached;
+ * -EDEADLK: jobs are left and nothing will ever happen again; -ECANCELED: stopped by the report. */
+int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct fth_policy_choice *policy,
+		const struct fth_policy_ops *fallback, const struct fth_sim_params *params, struct fth_observer *observers,
+		const struct fth_sim_progress *progress, struct fth_error *err);
+
+#endif
