@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading and writing workloads, catalogs and co-location profiles: one canonical text form of each
+ * (docs/formats.md), importers of the formats people have, and a generator.
+ *
+ * Every reader takes plain, gzip or zstd bytes, recognises the format by content unless told, names
+ * file and line in its errors, and holds at most one bounded line at a time.
+ */
+#ifndef FTH_TRACE_TRACE_H
+#define FTH_TRACE_TRACE_H
+
+#include "base/base.h"
+#include "model/catalog.h"
+#include "model/profile.h"
+#include "model/workload.h"
+
+/* ---- input: lines of a plain, gzip or zstd file ---- */
+
+struct fth_input;
+enum { FTH_LINE_MAX = 16 << 20 }; /* a longer line is an error, not memory */
+/* path "-" is standard input. */
+int fth_input_open(struct fth_input **ret, const char *path, struct fth_error *err);
+/* From memory (tests, fuzzing, embedded samples); bytes may be compressed too. Borrowed. */
+int fth_input_open_memory(struct fth_input **ret, const char *name, const void *data, size_t n, struct fth_error *err);
+void fth_input_close(struct fth_input *in);
+const char *fth_input_name(const struct fth_input *in);
+uint64_t fth_input_line(const struct fth_input *in); /* of the last line returned, from 1 */
+/* 1 and the next line without its end (NUL-ended, valid until the next call), 0 at the end, -errno. */
+int fth_input_next(struct fth_input *in, char **ret_line, size_t *ret_len, struct fth_error *err);
+/* The first bytes, without consuming them: for recognising a format. */
+int fth_input_peek(struct fth_input *in, const char **ret, size_t *ret_len, struct fth_error *err);
+
+/* ---- output: a file that appears whole or not at all; .gz and .zst are compressed ---- */
+
+struct fth_output;
+int fth_output_open(struct fth_output **ret, const char *path, struct fth_error *err); /* "-": standard output */
+int fth_output_write(struct fth_output *o, const char *data, size_t n, struct fth_error *err);
+int fth_output_commit(struct fth_output *o, struct fth_error *err); /* closes; on failure nothing is left */
+void fth_output_abort(struct fth_output *o);
+
+/* ---- formats ---- */
+
+enum fth_format {
+	FTH_FORMAT_AUTO = 0,
+	FTH_FORMAT_FARTHING_WORKLOAD, /* our own */
+	FTH_FORMAT_EVA_JSON,
+	FTH_FORMAT_EVA_CSV,
+	FTH_FORMAT_ALIBABA_PODS,      /* openb_pod_list CSV */
+	FTH_FORMAT_FARTHING_CATALOG,
+	FTH_FORMAT_EVA_TYPES,         /* Eva's instance types JSON */
+	FTH_FORMAT_SKYPILOT_CSV,
+	FTH_FORMAT_EC2_TYPES,         /* EC2 DescribeInstanceTypes JSON (prices from a file beside it) */
+	FTH_FORMAT_FARTHING_PROFILE,
+	FTH_FORMAT_EVA_MATRIX,        /* Eva's contention matrix CSV */
+	FTH_FORMAT_NKINDS
+};
+enum fth_content { FTH_CONTENT_WORKLOAD = 1, FTH_CONTENT_CATALOG, FTH_CONTENT_PROFILE };
+const char *fth_format_name(enum fth_format f); /* "eva-json" */
+enum fth_content fth_format_content(enum fth_format f);
+int fth_format_find(const char *name, enum fth_content content, enum fth_format *ret); /* -ENOENT */
+
+struct fth_import_options {
+	const char *prices;   /* ec2-types: CSV type,price (or a SkyPilot catalog) */
+	const char *region;   /* skypilot, ec2: only this region ("" all) */
+	const char *families; /* comma list of families to keep; NULL all */
+	bool spot;            /* skypilot: make spot offers too */
+	fth_time mean_gap;    /* alibaba pods without times: Poisson arrivals with this mean */
+	uint64_t seed;
+};
+
+int fth_load_workload(struct fth_workload *w, const char *path, enum fth_format f, const struct fth_import_options *o,
+		      struct fth_error *err);
+int fth_load_catalog(struct fth_catalog_store *c, const char *path, enum fth_format f,
+		     const struct fth_import_options *o, struct fth_error *err);
+int fth_load_profile(struct fth_profile *p, const char *path, enum fth_format f, struct fth_error *err);
+/* The same from an open input (closed by the caller): what the paths above, the tests and fuzzers use. */
+int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_format f, const struct fth_import_options *o,
+		      struct fth_error *err);
+int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth_format f,
+		     const struct fth_import_options *o, struct fth_error *err);
+int fth_read_profile(struct fth_profile *p, struct fth_input *in, enum fth_format f, struct fth_error *err);
+/* What a file is, by content; FTH_FORMAT_AUTO if not recognised. */
+int fth_recognise(const char *path, enum fth_format *ret, struct fth_error *err);
+
+/* Canonical text: reading it back gives the same thing, writing that gives the same bytes. */
+int fth_write_workload(const struct fth_workload *w, struct fth_output *o, struct fth_error *err);
+int fth_write_catalog(const struct fth_catalog_store *c, struct fth_output *o, struct fth_error *err);
+int fth_write_profile(const struct fth_profile *p, struct fth_output *o, struct fth_error *err);
+
+/* A job source that streams a canonical workload file sorted by submit time, in bounded memory. */
+int fth_stream_workload(struct fth_job_source **ret, const char *path, struct fth_symtab *syms,
+			struct fth_kinds *kinds, struct fth_error *err);
+void fth_stream_free(struct fth_job_source *s);
+
+/* ---- generator ---- */
+
+struct fth_generate_params; /* see generate.h: typed parameters, as for policies */
+
+#endif
