@@ -18,6 +18,7 @@ struct entry {
 struct fth_colocation {
 	double t;
 	struct fth_map index;  /* symbol -> dense key */
+	FTH_VEC(fth_sym) syms;
 	uint32_t nkeys, stride;
 	double *pair;          /* stride squared */
 	bool *known;
@@ -43,6 +44,7 @@ void fth_colocation_free(struct fth_colocation *c)
 	if (!c)
 		return;
 	fth_map_release(&c->index);
+	fth_vec_release(&c->syms);
 	free(c->pair);
 	free(c->known);
 	fth_vec_release(&c->sets);
@@ -78,7 +80,18 @@ uint32_t fth_colocation_key(struct fth_colocation *c, fth_sym sym)
 	if (c->nkeys == c->stride)
 		grow_pairs(c, c->stride ? c->stride * 2 : 16);
 	fth_map_put(&c->index, sym, c->nkeys);
+	fth_vec_push(&c->syms, sym);
 	return c->nkeys++;
+}
+
+uint32_t fth_colocation_nkeys(const struct fth_colocation *c)
+{
+	return c->nkeys;
+}
+
+fth_sym fth_colocation_sym(const struct fth_colocation *c, uint32_t key)
+{
+	return c->syms.data[key];
 }
 
 struct fth_colocation_pairs fth_colocation_pairs(const struct fth_colocation *c)

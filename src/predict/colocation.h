@@ -40,6 +40,8 @@ uint32_t fth_colocation_attribute(const struct fth_colocation *c, const struct f
  * its keys' hashes, so that a search can keep it up to date as it adds and removes tasks. */
 
 uint32_t fth_colocation_key(struct fth_colocation *c, fth_sym sym); /* made if new */
+uint32_t fth_colocation_nkeys(const struct fth_colocation *c);
+fth_sym fth_colocation_sym(const struct fth_colocation *c, uint32_t key);
 static inline uint64_t fth_colocation_hash(uint32_t key)
 {
 	uint64_t x = (key + 1) * 0x9e3779b97f4a7c15u;
