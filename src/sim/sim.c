@@ -25,25 +25,6 @@ const struct fth_param fth_sim_param_table[] = {
 	{0},
 };
 
-void fth_world_init(struct fth_world *w)
-{
-	*w = (struct fth_world){.syms = fth_symtab_new()};
-	fth_kinds_init(&w->kinds, w->syms);
-	fth_catalog_init(&w->catalog, w->syms);
-	fth_workload_init(&w->workload, w->syms, &w->kinds);
-	fth_profile_init(&w->profile, w->syms, 1);
-}
-
-void fth_world_release(struct fth_world *w)
-{
-	fth_profile_release(&w->profile);
-	fth_workload_release(&w->workload);
-	fth_catalog_release(&w->catalog);
-	fth_kinds_release(&w->kinds);
-	fth_symtab_free(w->syms);
-	*w = (struct fth_world){0};
-}
-
 /* ---- shared with the other files ---- */
 
 struct sim_task *fth_sim_task(struct sim *s, const struct fth_task *t)
@@ -134,7 +115,9 @@ static struct due look(struct sim *s, enum rank round_rank)
 		sooner(&d, s->heap.data[0].time, (enum rank)s->heap.data[0].rank);
 	if (s->has_next)
 		sooner(&d, FTH_MAX(s->next.spec->submit, s->now), RANK_ARRIVAL);
-	sooner(&d, fth_engine_next_round(s->engine, s->now), round_rank);
+	/* A periodic round comes before the endings of its instant, never after them. */
+	bool past = round_rank == RANK_ROUND && s->ended_at == s->now;
+	sooner(&d, fth_engine_next_round(s->engine, s->now + past), round_rank);
 	return d;
 }
 
@@ -194,6 +177,8 @@ static int run(struct sim *s, const struct fth_sim_progress *progress)
 		} else if (d.rank == RANK_ARRIVAL) {
 			r = arrive(s);
 		} else {
+			if (d.rank == RANK_COMPLETION)
+				s->ended_at = s->now;
 			r = outcome(s);
 		}
 		if (r)
@@ -239,7 +224,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		.decide_limit_ns = params->decide_limit * 1000,
 		.clock_ns = clock_ns,
 	};
-	struct sim s = {.world = w, .params = params, .profile = truth, .step = w->workload.step, .err = err};
+	struct sim s = {.world = w, .params = params, .profile = truth, .step = w->workload.step, .ended_at = -1, .err = err};
 	int r = fth_engine_new(&s.engine, &cfg, err);
 	if (r)
 		return r;
