@@ -26,10 +26,12 @@ struct fth_observer {
 	void (*after_event)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev);
 	/* A job was submitted (its event follows). */
 	void (*on_submit)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_job *job);
-	/* A plan was judged: verdicts[i] is 0 or why plan action i was refused. Called before it is applied. */
+	/* The policy is about to be asked: the last look at the state before its plan changes it. */
+	void (*before_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now);
+	/* A plan was judged and what was accepted of it applied: verdicts[i] is 0 or why plan action i was
+	 * refused. accepted also holds the restarts that a move implies for the rest of a coupled job. */
 	void (*on_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
-			const uint8_t *verdicts);
-	void (*after_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now);
+			const uint8_t *verdicts, const struct fth_action *accepted, size_t naccepted);
 	/* An instance's meter was closed. */
 	void (*on_charge)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge);
 	struct fth_observer *next;

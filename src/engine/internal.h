@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the engine share; nobody else includes it. */
+#ifndef FTH_ENGINE_INTERNAL_H
+#define FTH_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+
+/* The acceptable offers of an instance that is not acquired yet. */
+struct wish {
+	FTH_VEC(fth_offer_id) offers;
+	size_t tried;
+};
+
+struct fth_engine {
+	struct fth_engine_config cfg;
+	struct fth_cluster cluster;
+	struct fth_ledger ledger;
+	struct fth_observer *observers;
+	struct fth_engine_stats stats;
+
+	const struct fth_policy_ops *policy; /* now in charge */
+	void *self;
+	void *fallback_params;
+	fth_time period;
+	fth_time wake;       /* earliest wake-up asked for; FTH_NEVER */
+	fth_time last_round; /* -1: none yet */
+	struct fth_view view; /* the cluster's, less what this policy may not see */
+
+	FTH_VEC(struct fth_event) events; /* since the last round */
+	struct fth_plan plan;
+	FTH_VEC(uint8_t) verdicts;
+	FTH_VEC(struct fth_action) accepted;
+	FTH_VEC(struct wish) wishes; /* by instance slot */
+};
+
+/* reduce.c: apply one event to the state. */
+int fth_reduce(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+/* Tell observers, reduce, remember for the policy. */
+int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+
+/* judge.c: judge one action against the state and, if it is accepted, apply it. */
+enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a);
+
+#endif

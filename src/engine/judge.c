@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The judge: every action of a plan on its own, against the state as the actions before it have left
+ * it. What is accepted is applied at once as an intention; the outcome will come as events.
+ */
+#include "engine/internal.h"
+
+static struct fth_task *live_task(struct fth_engine *e, fth_task_id id)
+{
+	struct fth_task *t = fth_cluster_task(&e->cluster, id);
+	return t && t->state != FTH_TASK_DONE ? t : NULL;
+}
+
+static struct fth_instance *live_instance(struct fth_engine *e, fth_instance_id id)
+{
+	struct fth_instance *i = fth_cluster_instance(&e->cluster, id);
+	return i && i->state != FTH_INSTANCE_GONE ? i : NULL;
+}
+
+static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const struct fth_action *a)
+{
+	const struct fth_catalog_store *c = &e->cluster.catalog;
+	const fth_offer_id *offers = e->plan.offers.data + a->first_offer;
+	if (!a->noffers)
+		return FTH_REFUSED_MALFORMED;
+	for (uint32_t k = 0; k < a->noffers; k++) {
+		if (offers[k] >= c->offers.len)
+			return FTH_REFUSED_UNKNOWN_OFFER;
+		if (!c->offers.data[offers[k]].available)
+			return FTH_REFUSED_OFFER_UNAVAILABLE;
+	}
+	if (e->cfg.max_instances && e->cluster.view.ninstances >= e->cfg.max_instances)
+		return FTH_REFUSED_TOO_MANY_INSTANCES;
+	struct fth_instance *i = fth_cluster_add_instance(&e->cluster, offers[0], now);
+	while (e->wishes.len <= i->slot)
+		fth_vec_push(&e->wishes, (struct wish){0});
+	struct wish *w = &e->wishes.data[i->slot];
+	fth_vec_clear(&w->offers);
+	w->tried = 0;
+	for (uint32_t k = 0; k < a->noffers; k++)
+		fth_vec_push(&w->offers, offers[k]);
+	return FTH_ACCEPTED;
+}
+
+/* Room on one type, counting the tasks committed to the instance. */
+static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, const struct fth_instance *i,
+				fth_type_id type)
+{
+	const struct fth_instance_type *it = &e->cluster.catalog.types.data[type];
+	const struct fth_alt *alt = fth_cluster_alt(&e->cluster, t, type);
+	if (!alt)
+		return FTH_REFUSED_CANNOT_RUN_THERE;
+	struct fth_res sum = alt->demand;
+	if (type == i->type) {
+		fth_res_add(&sum, &i->committed);
+	} else {
+		for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
+			const struct fth_task *other = fth_cluster_task(&e->cluster, id);
+			const struct fth_alt *there = fth_cluster_alt(&e->cluster, other, type);
+			if (there)
+				fth_res_add(&sum, &there->demand);
+			id = other->next_committed;
+		}
+	}
+	return fth_res_fits(&sum, &it->capacity) ? FTH_ACCEPTED : FTH_REFUSED_NO_ROOM;
+}
+
+static enum fth_refusal affinity_on(struct fth_engine *e, const struct fth_task *t, const struct fth_instance *i)
+{
+	fth_sym group = fth_cluster_job(&e->cluster, t->job)->anti_affinity;
+	for (fth_task_id id = i->first_committed; group && id != FTH_NONE;) {
+		const struct fth_task *other = fth_cluster_task(&e->cluster, id);
+		if (fth_cluster_job(&e->cluster, other->job)->anti_affinity == group)
+			return FTH_REFUSED_ANTI_AFFINITY;
+		id = other->next_committed;
+	}
+	return FTH_ACCEPTED;
+}
+
+/* A task may be committed to an instance whatever acceptable offer it will come from. */
+static enum fth_refusal may_commit(struct fth_engine *e, const struct fth_task *t, const struct fth_instance *i)
+{
+	if (i->leaving)
+		return FTH_REFUSED_INSTANCE_LEAVING;
+	enum fth_refusal r = room_on(e, t, i, i->type);
+	if (!r && i->state == FTH_INSTANCE_REQUESTED) {
+		const struct wish *w = &e->wishes.data[i->slot];
+		for (size_t k = w->tried + 1; k < w->offers.len && !r; k++) {
+			fth_type_id type = e->cluster.catalog.offers.data[w->offers.data[k]].type;
+			r = type == i->type ? FTH_ACCEPTED : room_on(e, t, i, type);
+		}
+	}
+	return r ? r : affinity_on(e, t, i);
+}
+
+static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const struct fth_action *a)
+{
+	struct fth_task *t = live_task(e, a->task);
+	struct fth_instance *i = live_instance(e, a->instance);
+	if (!t)
+		return FTH_REFUSED_UNKNOWN_TASK;
+	if (!i)
+		return FTH_REFUSED_UNKNOWN_INSTANCE;
+	if (t->state != FTH_TASK_WAITING)
+		return FTH_REFUSED_NOT_WAITING;
+	enum fth_refusal r = may_commit(e, t, i);
+	if (r)
+		return r;
+	fth_cluster_commit(&e->cluster, t, i);
+	fth_cluster_set_state(&e->cluster, t, FTH_TASK_BOUND, now);
+	return FTH_ACCEPTED;
+}
+
+static bool is_together(const struct fth_job *j)
+{
+	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
+}
+
+/* Tasks that advance together are stopped together: none of them may be half-way. */
+static bool is_moving(struct fth_engine *e, const struct fth_task *t)
+{
+	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
+	if (!is_together(j))
+		return t->state == FTH_TASK_STARTING || t->state == FTH_TASK_STOPPING;
+	for (uint32_t k = 0; k < j->ntasks; k++) {
+		enum fth_task_state s = fth_cluster_task(&e->cluster, j->first_task + k)->state;
+		if (s == FTH_TASK_STARTING || (s == FTH_TASK_STOPPING && t->state != FTH_TASK_STOPPING))
+			return true;
+	}
+	return false;
+}
+
+/* Stop the rest of the job where it is, to be started again there. */
+static void restart_siblings(struct fth_engine *e, fth_time now, const struct fth_task *t, const struct fth_action *a)
+{
+	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
+	for (uint32_t k = 0; is_together(j) && k < j->ntasks; k++) {
+		struct fth_task *s = fth_cluster_task(&e->cluster, j->first_task + k);
+		if (s == t || s->state != FTH_TASK_RUNNING)
+			continue;
+		fth_cluster_set_state(&e->cluster, s, FTH_TASK_STOPPING, now);
+		fth_vec_push(&e->accepted, ((struct fth_action){.kind = FTH_ACT_MIGRATE,
+								.task = s->id,
+								.instance = s->target,
+								.reason = a->reason}));
+	}
+}
+
+static void terminate_if_empty(struct fth_instance *i)
+{
+	if (i->leaving && !i->nheld && !i->ncommitted)
+		i->state = FTH_INSTANCE_TERMINATING;
+}
+
+/*
+ * A task of a job that moves together may already be stopping because a sibling moves in this very
+ * plan; it can still be given another target. Any other task that is half-way is left alone.
+ */
+static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const struct fth_action *a)
+{
+	struct fth_task *t = live_task(e, a->task);
+	struct fth_instance *i = live_instance(e, a->instance);
+	if (!t)
+		return FTH_REFUSED_UNKNOWN_TASK;
+	if (!i)
+		return FTH_REFUSED_UNKNOWN_INSTANCE;
+	if (t->state == FTH_TASK_WAITING || t->target == FTH_NONE)
+		return FTH_REFUSED_NOT_BOUND;
+	if (t->target == i->id)
+		return FTH_REFUSED_SAME_INSTANCE;
+	bool with_siblings = t->state == FTH_TASK_STOPPING && t->since == now &&
+			     is_together(fth_cluster_job(&e->cluster, t->job));
+	if (!with_siblings && is_moving(e, t))
+		return FTH_REFUSED_MOVING;
+	enum fth_refusal r = may_commit(e, t, i);
+	if (r)
+		return r;
+	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
+	fth_cluster_commit(&e->cluster, t, i);
+	terminate_if_empty(from);
+	if (t->state == FTH_TASK_RUNNING) {
+		t->moves++;
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_STOPPING, now);
+		restart_siblings(e, now, t, a);
+	} else if (with_siblings) {
+		t->moves++;
+	}
+	return FTH_ACCEPTED;
+}
+
+static enum fth_refusal judge_preempt(struct fth_engine *e, fth_time now, const struct fth_action *a)
+{
+	struct fth_task *t = live_task(e, a->task);
+	if (!t)
+		return FTH_REFUSED_UNKNOWN_TASK;
+	if (t->state == FTH_TASK_WAITING || t->target == FTH_NONE)
+		return FTH_REFUSED_NOT_BOUND;
+	if (is_moving(e, t))
+		return FTH_REFUSED_MOVING;
+	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
+	fth_cluster_commit(&e->cluster, t, NULL);
+	terminate_if_empty(from);
+	if (t->state == FTH_TASK_RUNNING) {
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_STOPPING, now);
+		restart_siblings(e, now, t, a);
+	} else if (t->state == FTH_TASK_BOUND) {
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_WAITING, now);
+	}
+	return FTH_ACCEPTED;
+}
+
+static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_action *a)
+{
+	struct fth_instance *i = live_instance(e, a->instance);
+	if (!i)
+		return FTH_REFUSED_UNKNOWN_INSTANCE;
+	if (a->kind == FTH_ACT_TERMINATE && i->ncommitted)
+		return FTH_REFUSED_HAS_TASKS;
+	if (i->state == FTH_INSTANCE_TERMINATING)
+		return FTH_REFUSED_INSTANCE_LEAVING;
+	i->leaving = true;
+	if (i->state == FTH_INSTANCE_READY)
+		i->state = FTH_INSTANCE_DRAINING;
+	terminate_if_empty(i);
+	return FTH_ACCEPTED;
+}
+
+enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a)
+{
+	switch (a->kind) {
+	case FTH_ACT_LAUNCH:
+		return judge_launch(e, now, a);
+	case FTH_ACT_PLACE:
+		return judge_place(e, now, a);
+	case FTH_ACT_MIGRATE:
+		return judge_migrate(e, now, a);
+	case FTH_ACT_PREEMPT:
+		return judge_preempt(e, now, a);
+	case FTH_ACT_DRAIN:
+	case FTH_ACT_TERMINATE:
+		return judge_leave(e, a);
+	case FTH_ACT_WAKE:
+		if (a->at <= now)
+			return FTH_REFUSED_IN_THE_PAST;
+		e->wake = FTH_MIN(e->wake, a->at);
+		return FTH_ACCEPTED;
+	case FTH_ACT_NKINDS:
+		break;
+	}
+	return FTH_REFUSED_MALFORMED;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Job figures are kept per job (48 bytes for good, a little more while it lives); everything about
+ * rented machines is integrated by usage.c. Each event costs the same whatever the cluster's size.
+ */
+#include "report/metrics.h"
+
+#include "report/usage.h"
+
+enum { MAX_NOTES = 64 };
+
+/* A job while it is unfinished; by slot. */
+struct live_job {
+	fth_time since; /* executing since; FTH_NEVER: it does not */
+	uint32_t running; /* tasks launched and not told to stop */
+	uint64_t moved_in; /* last round that moved it, + 1 */
+};
+
+struct fth_metrics {
+	struct fth_observer observer;
+	struct fth_usage usage;
+	FTH_VEC(struct fth_run_job) jobs; /* by id */
+	FTH_VEC(struct live_job) live;    /* by job slot */
+	FTH_VEC(bool) executing;          /* by task slot */
+	FTH_VEC(struct fth_run_instance) instances; /* by id; never acquired: dropped at the end */
+	FTH_VEC(struct fth_run_note) notes;
+	/* What a plan will change, looked at again when it has been applied. */
+	FTH_VEC(fth_instance_id) touched;
+	FTH_VEC(fth_task_id) stopped;
+	fth_instance_id before[2]; /* where the event's task was bound and stood */
+	uint64_t rounds, rounds_decided, tasks_done;
+	uint64_t launched, launch_failures, migrations, preemptions, lost_tasks;
+	uint32_t live_tasks_max;
+};
+
+/* Make room for v.data[index], new items filled with `empty`. */
+#define FILL_TO(v, index, empty)                              \
+	do {                                                  \
+		while ((v)->len <= (size_t)(index))           \
+			fth_vec_push(v, empty);               \
+	} while (0)
+
+static struct fth_metrics *metrics_of(struct fth_observer *o)
+{
+	return (struct fth_metrics *)((char *)o - offsetof(struct fth_metrics, observer));
+}
+
+static struct fth_run_instance *instance_record(struct fth_metrics *m, fth_instance_id id)
+{
+	const struct fth_run_instance none = {
+		.requested = FTH_NEVER, .acquired = FTH_NEVER, .ready = FTH_NEVER, .gone = FTH_NEVER};
+	FILL_TO(&m->instances, id, none);
+	return &m->instances.data[id];
+}
+
+static struct live_job *live_of(struct fth_metrics *m, const struct fth_job *j)
+{
+	const struct live_job none = {.since = FTH_NEVER};
+	FILL_TO(&m->live, j->slot, none);
+	return &m->live.data[j->slot];
+}
+
+static struct fth_run_job *job_record(struct fth_metrics *m, fth_job_id id)
+{
+	const struct fth_run_job none = {.started = FTH_NEVER, .ended = FTH_NEVER};
+	FILL_TO(&m->jobs, id, none);
+	return &m->jobs.data[id];
+}
+
+static bool together(const struct fth_job *j)
+{
+	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
+}
+
+/* A job executes while any of its tasks does; one whose tasks advance together, while all that are
+ * left do. Open or close its interval accordingly. */
+static void update_executing(struct fth_metrics *m, const struct fth_job *j, fth_time now)
+{
+	struct live_job *l = live_of(m, j);
+	uint32_t need = together(j) ? FTH_MAX(j->tasks_left, 1u) : 1;
+	bool executes = l->running >= need;
+	if (executes && l->since == FTH_NEVER) {
+		l->since = now;
+	} else if (!executes && l->since != FTH_NEVER) {
+		job_record(m, j->id)->executing += now - l->since;
+		l->since = FTH_NEVER;
+	}
+}
+
+static void set_executing(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, bool on,
+			  fth_time now)
+{
+	const struct fth_job *j = fth_cluster_job(c, t->job);
+	FILL_TO(&m->executing, t->slot, false);
+	if (!j || m->executing.data[t->slot] == on)
+		return;
+	m->executing.data[t->slot] = on;
+	live_of(m, j)->running += on ? 1 : (uint32_t)-1;
+	update_executing(m, j, now);
+}
+
+/* ---- events ---- */
+
+static void touch(struct fth_metrics *m, const struct fth_cluster *c, fth_instance_id id)
+{
+	const struct fth_instance *i = id == FTH_NONE ? NULL : fth_cluster_instance(c, id);
+	if (i)
+		fth_usage_touch(&m->usage, i);
+}
+
+static bool is_task_event(enum fth_event_kind k)
+{
+	return k >= FTH_EV_TASK_STARTING && k <= FTH_EV_TASK_LOST;
+}
+
+static void before_event(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	struct fth_metrics *m = metrics_of(o);
+	fth_usage_advance(&m->usage, ev->time);
+	m->before[0] = m->before[1] = FTH_NONE;
+	if (is_task_event(ev->kind)) {
+		const struct fth_task *t = fth_cluster_task(c, ev->task);
+		if (t) {
+			m->before[0] = t->target;
+			m->before[1] = t->on;
+		}
+	} else if (ev->kind == FTH_EV_JOB_CANCELLED) {
+		const struct fth_job *j = fth_cluster_job(c, ev->job);
+		for (uint32_t n = 0; j && n < j->ntasks; n++) {
+			const struct fth_task *t = fth_cluster_task(c, j->first_task + n);
+			if (t && t->target != FTH_NONE)
+				fth_vec_push(&m->touched, t->target);
+			if (t && t->on != FTH_NONE)
+				fth_vec_push(&m->touched, t->on);
+			if (t)
+				set_executing(m, c, t, false, ev->time);
+		}
+	}
+}
+
+static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	const struct fth_task *t = fth_cluster_task(c, ev->task);
+	if (!t)
+		return;
+	if (ev->kind == FTH_EV_TASK_RUNNING) {
+		struct fth_run_job *r = job_record(m, t->job);
+		if (r->started == FTH_NEVER)
+			r->started = ev->time;
+		set_executing(m, c, t, true, ev->time);
+		instance_record(m, ev->instance)->tasks++;
+	} else if (ev->kind != FTH_EV_TASK_STARTING) {
+		set_executing(m, c, t, false, ev->time);
+		m->tasks_done += ev->kind == FTH_EV_TASK_DONE;
+		m->lost_tasks += ev->kind == FTH_EV_TASK_LOST;
+		/* Of tasks that advance together one less is left: the others may be all there are. */
+		const struct fth_job *j = fth_cluster_job(c, t->job);
+		if (j && ev->kind == FTH_EV_TASK_DONE)
+			update_executing(m, j, ev->time);
+	}
+	touch(m, c, m->before[0]);
+	touch(m, c, m->before[1]);
+	touch(m, c, t->target);
+	touch(m, c, t->on);
+}
+
+static void on_instance_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	const struct fth_instance *i = fth_cluster_instance(c, ev->instance);
+	struct fth_run_instance *r = instance_record(m, ev->instance);
+	if (ev->kind == FTH_EV_INSTANCE_ACQUIRED && i) {
+		*r = (struct fth_run_instance){.id = i->id,
+					       .type = i->type,
+					       .market = m->usage.catalog->offers[i->offer].market,
+					       .requested = i->requested,
+					       .acquired = ev->time,
+					       .ready = FTH_NEVER,
+					       .gone = FTH_NEVER};
+		m->launched++;
+	} else if (ev->kind == FTH_EV_INSTANCE_READY) {
+		r->ready = ev->time;
+	} else if (ev->kind == FTH_EV_INSTANCE_GONE || ev->kind == FTH_EV_INSTANCE_REVOKED) {
+		if (r->gone == FTH_NEVER)
+			r->gone = ev->time;
+	}
+	touch(m, c, ev->instance);
+}
+
+static void after_event(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	struct fth_metrics *m = metrics_of(o);
+	if (is_task_event(ev->kind)) {
+		on_task_event(m, c, ev);
+	} else if (ev->kind == FTH_EV_JOB_DONE) {
+		job_record(m, ev->job)->ended = ev->time;
+	} else if (ev->kind == FTH_EV_LAUNCH_FAILED) {
+		m->launch_failures++;
+	} else if (ev->kind == FTH_EV_OFFER_CHANGED) {
+		fth_usage_reprice(&m->usage, ev->offer, ev->price);
+	} else if (ev->kind == FTH_EV_INSTANCE_ACQUIRED || ev->kind == FTH_EV_INSTANCE_READY ||
+		   ev->kind == FTH_EV_INSTANCE_GONE || ev->kind == FTH_EV_INSTANCE_REVOKED) {
+		on_instance_event(m, c, ev);
+	} else if (ev->kind == FTH_EV_JOB_CANCELLED) {
+		for (size_t n = 0; n < m->touched.len; n++)
+			touch(m, c, m->touched.data[n]);
+		fth_vec_clear(&m->touched);
+	}
+	m->usage.waiting = c->view.nwaiting;
+	m->live_tasks_max = FTH_MAX(m->live_tasks_max, c->view.ntasks);
+}
+
+static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const struct fth_job *job)
+{
+	struct fth_metrics *m = metrics_of(o);
+	struct fth_run_job *r = job_record(m, job->id);
+	r->key = job->name;
+	r->submitted = job->submitted;
+	*live_of(m, job) = (struct live_job){.since = FTH_NEVER};
+	for (uint32_t n = 0; n < job->ntasks; n++) {
+		const struct fth_task *t = fth_cluster_task(c, job->first_task + n);
+		if (t) {
+			FILL_TO(&m->executing, t->slot, false);
+			m->executing.data[t->slot] = false;
+		}
+	}
+}
+
+/* ---- plans ---- */
+
+static void add_note(struct fth_metrics *m, const struct fth_plan_note *note)
+{
+	struct fth_run_note *n = NULL;
+	for (size_t i = 0; i < m->notes.len && !n; i++)
+		if (!strncmp(m->notes.data[i].name, note->name, sizeof(n->name) - 1))
+			n = &m->notes.data[i];
+	if (!n && m->notes.len < MAX_NOTES) {
+		struct fth_run_note fresh = {.max = note->value};
+		snprintf(fresh.name, sizeof(fresh.name), "%s", note->name);
+		fth_vec_push(&m->notes, fresh);
+		n = &fth_vec_last(&m->notes);
+	}
+	if (!n)
+		return;
+	n->last = note->value;
+	n->sum += note->value;
+	n->max = FTH_MAX(n->max, note->value);
+	n->count++;
+}
+
+/* A task is told to stop. Of a job whose tasks move together all stop, it is looked at once a round,
+ * and its move counts once; a move counts only once the job has been launched. */
+static void on_move(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_action *a)
+{
+	const struct fth_task *t = fth_cluster_task(c, a->task);
+	const struct fth_job *j = t ? fth_cluster_job(c, t->job) : NULL;
+	if (!j)
+		return;
+	struct fth_run_job *r = job_record(m, j->id);
+	struct live_job *l = live_of(m, j);
+	bool again = together(j) && l->moved_in == m->rounds + 1;
+	if (t->target != FTH_NONE)
+		fth_vec_push(&m->touched, t->target);
+	if (t->on != FTH_NONE)
+		fth_vec_push(&m->touched, t->on);
+	m->preemptions += a->kind == FTH_ACT_PREEMPT;
+	if (again)
+		return;
+	l->moved_in = m->rounds + 1;
+	if (a->kind == FTH_ACT_MIGRATE && r->started != FTH_NEVER) {
+		r->moves++;
+		m->migrations++;
+	}
+	uint32_t n = together(j) ? j->ntasks : 1;
+	fth_task_id first = together(j) ? j->first_task : t->id;
+	for (uint32_t k = 0; k < n; k++)
+		fth_vec_push(&m->stopped, first + k);
+}
+
+static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
+		    const uint8_t *verdicts)
+{
+	struct fth_metrics *m = metrics_of(o);
+	bool any = false;
+	fth_usage_advance(&m->usage, now);
+	for (size_t n = 0; n < plan->actions.len; n++) {
+		const struct fth_action *a = &plan->actions.data[n];
+		if (verdicts[n])
+			continue;
+		any = true;
+		if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
+			on_move(m, c, a);
+		if (a->kind != FTH_ACT_PREEMPT && a->kind != FTH_ACT_LAUNCH && a->kind != FTH_ACT_WAKE)
+			fth_vec_push(&m->touched, a->instance);
+	}
+	m->rounds++;
+	m->rounds_decided += any;
+	for (size_t n = 0; n < plan->notes.len; n++)
+		add_note(m, &plan->notes.data[n]);
+}
+
+static void after_plan(struct fth_observer *o, const struct fth_cluster *c, fth_time now)
+{
+	struct fth_metrics *m = metrics_of(o);
+	for (size_t n = 0; n < m->stopped.len; n++) {
+		const struct fth_task *t = fth_cluster_task(c, m->stopped.data[n]);
+		if (t && t->state != FTH_TASK_RUNNING)
+			set_executing(m, c, t, false, now);
+	}
+	for (size_t n = 0; n < m->touched.len; n++)
+		touch(m, c, m->touched.data[n]);
+	fth_vec_clear(&m->stopped);
+	fth_vec_clear(&m->touched);
+	m->usage.waiting = c->view.nwaiting;
+}
+
+static void on_charge(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge)
+{
+	(void)c;
+	instance_record(metrics_of(o), charge->instance)->cost += charge->amount;
+}
+
+/* ---- life ---- */
+
+struct fth_metrics *fth_metrics_new(const struct fth_catalog *c, fth_time window_from, fth_time window_to)
+{
+	struct fth_metrics *m = fth_alloc(sizeof(*m));
+	fth_usage_init(&m->usage, c, window_from, window_to);
+	m->observer = (struct fth_observer){
+		.before_event = before_event,
+		.after_event = after_event,
+		.on_submit = on_submit,
+		.on_plan = on_plan,
+		.after_plan = after_plan,
+		.on_charge = on_charge,
+	};
+	return m;
+}
+
+struct fth_observer *fth_metrics_observer(struct fth_metrics *m)
+{
+	return &m->observer;
+}
+
+void fth_metrics_standalone(struct fth_metrics *m, fth_job_id job, fth_time standalone)
+{
+	job_record(m, job)->standalone = standalone;
+}
+
+void fth_metrics_free(struct fth_metrics *m)
+{
+	if (!m)
+		return;
+	fth_usage_release(&m->usage);
+	fth_vec_release(&m->jobs);
+	fth_vec_release(&m->live);
+	fth_vec_release(&m->executing);
+	fth_vec_release(&m->instances);
+	fth_vec_release(&m->notes);
+	fth_vec_release(&m->touched);
+	fth_vec_release(&m->stopped);
+	free(m);
+}
+
+/* ---- the end ---- */
+
+/* Hand a vector over to another of the same item type. */
+#define MOVE_VEC(to, from)                                        \
+	do {                                                      \
+		static_assert(sizeof(*(to)->data) == sizeof(*(from)->data), "items"); \
+		free((to)->data);                                 \
+		(to)->data = (from)->data;                        \
+		(to)->len = (from)->len;                          \
+		(to)->cap = (from)->cap;                          \
+		memset((from), 0, sizeof(*(from)));               \
+	} while (0)
+
+static void drop_never_acquired(struct fth_metrics *m)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < m->instances.len; i++)
+		if (m->instances.data[i].acquired != FTH_NEVER)
+			m->instances.data[kept++] = m->instances.data[i];
+	m->instances.len = kept;
+}
+
+static void engine_figures(struct fth_run *run, const struct fth_engine *e)
+{
+	const struct fth_engine_stats *s = fth_engine_stats(e);
+	const struct fth_cluster *c = fth_engine_cluster(e);
+	run->cost = fth_engine_ledger(e)->total;
+	run->events = s->events;
+	run->rounds = s->rounds;
+	run->rejected_actions = s->rejected;
+	run->decide_s = (double)s->decide_ns / 1e9;
+	run->decide_max_s = (double)s->decide_max_ns / 1e9;
+	fth_str_clear(&run->rejected_by);
+	fth_str_addc(&run->rejected_by, '{');
+	for (int k = 1; k < FTH_REFUSED_NKINDS; k++)
+		if (s->rejected_by[k])
+			fth_str_addf(&run->rejected_by, "%s\"%s\": %llu", run->rejected_by.len > 1 ? ", " : "",
+				     fth_refusal_name((enum fth_refusal)k), (unsigned long long)s->rejected_by[k]);
+	fth_str_addc(&run->rejected_by, '}');
+	fth_str_clear(&run->type_names);
+	for (uint32_t t = 0; t < c->view.catalog->ntypes; t++) {
+		const char *name = fth_sym_str(c->syms, c->view.catalog->types[t].name);
+		fth_str_addn(&run->type_names, name, strlen(name) + 1);
+	}
+}
+
+void fth_metrics_finish(struct fth_metrics *m, const struct fth_engine *e, fth_time now, struct fth_run *run)
+{
+	fth_usage_advance(&m->usage, now);
+	fth_usage_finish(&m->usage, run);
+	engine_figures(run, e);
+	drop_never_acquired(m);
+	MOVE_VEC(&run->job_list, &m->jobs);
+	MOVE_VEC(&run->instance_list, &m->instances);
+	MOVE_VEC(&run->notes, &m->notes);
+	run->tasks = m->tasks_done;
+	run->instances_launched = m->launched;
+	run->launch_failures = m->launch_failures;
+	run->migrations = m->migrations;
+	run->preemptions = m->preemptions;
+	run->lost_tasks = m->lost_tasks;
+	run->rounds_decided = m->rounds_decided;
+	run->live_tasks_max = m->live_tasks_max;
+	run->ended_at = now;
+	fth_run_job_figures(run);
+}
