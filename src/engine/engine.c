@@ -123,6 +123,11 @@ fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct ft
 	return j->id;
 }
 
+fth_time fth_engine_period(const struct fth_engine *e)
+{
+	return e->period;
+}
+
 static fth_time round_up(fth_time t, fth_time period)
 {
 	return period && t % period ? t + period - t % period : t;

@@ -64,6 +64,8 @@ fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct ft
 /* Anything else that happened. -EINVAL if it contradicts the state (nothing is changed then). */
 int fth_engine_feed(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
 
+/* How often the policy in charge decides; 0: after every moment at which something happened. */
+fth_time fth_engine_period(const struct fth_engine *e);
 /* When the policy wants to be asked next, given what was fed: FTH_NEVER if not at all. */
 fth_time fth_engine_next_round(const struct fth_engine *e, fth_time now);
 /* Ask the policy and judge its plan. The accepted actions (in plan order; valid until the next call)

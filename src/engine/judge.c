@@ -146,10 +146,17 @@ static void restart_siblings(struct fth_engine *e, fth_time now, const struct ft
 	}
 }
 
-static void terminate_if_empty(struct fth_instance *i)
+/* A draining instance whose last bound task was sent elsewhere has nothing to wait for. */
+static void terminate_if_empty(struct fth_engine *e, struct fth_instance *i, const struct fth_action *a)
 {
-	if (i->leaving && !i->nheld && !i->ncommitted)
-		i->state = FTH_INSTANCE_TERMINATING;
+	if (!i->leaving || i->nheld || i->ncommitted)
+		return;
+	i->state = FTH_INSTANCE_TERMINATING;
+	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
+		fth_vec_push(&e->accepted, ((struct fth_action){.kind = FTH_ACT_TERMINATE,
+								.task = FTH_NONE,
+								.instance = i->id,
+								.reason = a->reason}));
 }
 
 /*
@@ -177,7 +184,7 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 		return r;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
 	fth_cluster_commit(&e->cluster, t, i);
-	terminate_if_empty(from);
+	terminate_if_empty(e, from, a);
 	if (t->state == FTH_TASK_RUNNING) {
 		t->moves++;
 		fth_cluster_set_state(&e->cluster, t, FTH_TASK_STOPPING, now);
@@ -199,7 +206,7 @@ static enum fth_refusal judge_preempt(struct fth_engine *e, fth_time now, const 
 		return FTH_REFUSED_MOVING;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
 	fth_cluster_commit(&e->cluster, t, NULL);
-	terminate_if_empty(from);
+	terminate_if_empty(e, from, a);
 	if (t->state == FTH_TASK_RUNNING) {
 		fth_cluster_set_state(&e->cluster, t, FTH_TASK_STOPPING, now);
 		restart_siblings(e, now, t, a);
@@ -221,7 +228,7 @@ static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_actio
 	i->leaving = true;
 	if (i->state == FTH_INSTANCE_READY)
 		i->state = FTH_INSTANCE_DRAINING;
-	terminate_if_empty(i);
+	terminate_if_empty(e, i, a);
 	return FTH_ACCEPTED;
 }
 
