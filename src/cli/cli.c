@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 void fth_cli_error(const char *fmt, ...)
@@ -57,10 +58,18 @@ bool fth_cli_color(const struct fth_args *a)
 	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
 }
 
+unsigned fth_cli_width(void)
+{
+	struct winsize w;
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w))
+		return 0;
+	return w.ws_col;
+}
+
 int fth_cli_write(const char *path, const char *data, size_t n, struct fth_error *err)
 {
 	struct fth_output *o;
-	int r = fth_output_open(&o, path, err);
+	int r = fth_output_open(&o, path ? path : "-", err);
 	if (r)
 		return r;
 	r = fth_output_write(o, data, n, err);

@@ -9,6 +9,11 @@
 #include "sim/sim.h"
 #include "trace/trace.h"
 
+#ifndef FTH_VERSION
+#define FTH_VERSION "unknown"
+#endif
+#define FTH_VERSION_TEXT "farthing " FTH_VERSION
+
 /* ---- messages ---- */
 
 /* "farthing: text" on standard error. */
@@ -17,6 +22,8 @@ void fth_cli_error(const char *fmt, ...) FTH_PRINTF(1, 2);
 int fth_cli_fail(const struct fth_error *err);
 /* Whether to colour what goes to standard output, by --color. */
 bool fth_cli_color(const struct fth_args *a);
+/* Columns of the terminal that standard output is; 0: it is none. */
+unsigned fth_cli_width(void);
 
 /* ---- option tables that verbs share ---- */
 
@@ -25,10 +32,13 @@ extern const struct fth_option fth_options_inputs[]; /* --workload, --catalog, -
 extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
 extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */
 
+/* The i-th of all file formats. */
+const char *fth_cli_nth_format(unsigned i);
+
 /* ---- inputs (inputs.c) ---- */
 
-void fth_cli_import_options(const struct fth_args *a, struct fth_import_options *ret);
-/* Load what the input options name, or the bundled samples. need_profile: --interference too. */
+int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *ret, struct fth_error *err);
+/* Load what the input options name, or the bundled samples. */
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
 int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err);
 

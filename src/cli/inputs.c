@@ -24,6 +24,11 @@ static const char *nth_format(unsigned i, enum fth_content content)
 	return NULL;
 }
 
+const char *fth_cli_nth_format(unsigned i)
+{
+	return i + 1 < FTH_FORMAT_NKINDS ? fth_format_name((enum fth_format)(i + 1)) : NULL;
+}
+
 static const char *nth_workload_format(unsigned i)
 {
 	return nth_format(i, FTH_CONTENT_WORKLOAD);
@@ -69,7 +74,7 @@ const struct fth_option fth_options_import[] = {
 const struct fth_option fth_options_runs[] = {
 	{.name = "sim", .type = FTH_OPT_SETTING, .many = true, .arg = "KEY=VALUE", .params = fth_sim_param_table,
 	 .help = "a parameter of the simulated world"},
-	{.name = "seed", .type = FTH_OPT_INT, .arg = "N", .def = "1", .min = 0, .max = INT64_MAX,
+	{.name = "seed", .type = FTH_OPT_INT, .arg = "N", .def = "1", .min = 0, .max = 9000000000000000,
 	 .help = "seed of everything that is drawn"},
 	{0},
 };
@@ -103,4 +108,178 @@ static enum fth_format format_of(const struct fth_args *a, const char *option, e
 	if (name)
 		fth_format_find(name, content, &f);
 	return f;
+}
+
+/* A file, or the bundled sample of its kind. */
+static int load_workload(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
+			 struct fth_error *err)
+{
+	const char *path = fth_args_given(a, "workload");
+	struct fth_input *in;
+	if (path)
+		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
+	if (r)
+		return r;
+	r = fth_read_workload(&w->workload, in, FTH_FORMAT_AUTO, o, err);
+	fth_input_close(in);
+	return r;
+}
+
+static int load_catalog(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
+			struct fth_error *err)
+{
+	const char *path = fth_args_given(a, "catalog");
+	struct fth_input *in;
+	if (path)
+		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
+	if (r)
+		return r;
+	r = fth_read_catalog(&w->catalog, in, FTH_FORMAT_AUTO, o, err);
+	fth_input_close(in);
+	return r;
+}
+
+/* The bundled profile is about the bundled workload's classes: it goes with that one only. */
+static int load_profile(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	const char *path = fth_args_given(a, "interference");
+	struct fth_input *in;
+	w->has_profile = path || !fth_args_given(a, "workload");
+	if (path)
+		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
+	if (!w->has_profile)
+		return 0;
+	int r = fth_sample_open(&in, FTH_CONTENT_PROFILE, err);
+	if (r)
+		return r;
+	r = fth_read_profile(&w->profile, in, FTH_FORMAT_AUTO, err);
+	fth_input_close(in);
+	return r;
+}
+
+int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	struct fth_import_options o;
+	const char *path = fth_args_given(a, "workload"), *catalog = fth_args_given(a, "catalog");
+	int r = fth_cli_import_options(a, &o, err);
+	if (r)
+		return r;
+	if (path && catalog && !strcmp(path, "-") && !strcmp(catalog, "-"))
+		return fth_fail(err, -EINVAL, "--workload and --catalog cannot both be standard input");
+	/* The catalog first: it names the resources that demands may speak of. */
+	r = load_catalog(a, w, &o, err);
+	if (!r)
+		r = load_workload(a, w, &o, err);
+	if (!r)
+		r = load_profile(a, w, err);
+	if (!r)
+		r = fth_workload_check(&w->workload, &w->catalog.pub, path ? path : "the bundled workload", err);
+	return r;
+}
+
+int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err)
+{
+	size_t pos = 0;
+	const char *text;
+	fth_params_defaults(fth_sim_param_table, ret);
+	ret->seed = fth_args_int(a, "seed");
+	while ((text = fth_args_each(a, "sim", &pos))) {
+		const char *eq = strchr(text, '=');
+		int r = fth_params_set(fth_sim_param_table, ret, "--sim", text, (size_t)(eq - text), eq + 1,
+				       strlen(eq + 1), err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- policies ---- */
+
+/* A name without '/' or ".so" that is no policy's: say which one is near. */
+static int check_policy_name(const char *text, size_t len, struct fth_error *err)
+{
+	struct fth_nearest near;
+	char hint[128];
+	if (memchr(text, '/', len) || (len > 3 && !memcmp(text + len - 3, ".so", 3)))
+		return 0;
+	fth_nearest_init(&near, text, len);
+	for (int i = 0; fth_policies[i]; i++) {
+		if (strlen(fth_policies[i]->name) == len && !memcmp(fth_policies[i]->name, text, len))
+			return 0;
+		fth_nearest_try(&near, fth_policies[i]->name);
+	}
+	return fth_fail(err, -EINVAL, "no policy '%.*s'%s; 'farthing policies' lists them, and one of your own is given as a "
+			"path: ./%.*s.so", (int)len, text, fth_nearest_hint(&near, "", hint, sizeof(hint)), (int)len, text);
+}
+
+/* The policy is known but one of its settings was refused: if it is a misspelt key, say which is near. */
+static void hint_parameter(const char *text, struct fth_error *err)
+{
+	const struct fth_policy_ops *ops = NULL;
+	size_t len = strcspn(text, ":");
+	for (int i = 0; fth_policies[i]; i++)
+		if (strlen(fth_policies[i]->name) == len && !memcmp(fth_policies[i]->name, text, len))
+			ops = fth_policies[i];
+	for (const char *p = text + len; ops && ops->params && *p; p += strcspn(p, ",")) {
+		struct fth_nearest near;
+		char hint[128];
+		bool known = false;
+		p++;
+		fth_nearest_init(&near, p, strcspn(p, "=,"));
+		for (const struct fth_param *q = ops->params; q->name; q++) {
+			known |= strlen(q->name) == near.len && !memcmp(q->name, p, near.len);
+			fth_nearest_try(&near, q->name);
+		}
+		if (known || !near.best)
+			continue;
+		size_t n = strlen(err->text);
+		snprintf(err->text + n, sizeof(err->text) - n, "%s", fth_nearest_hint(&near, "", hint, sizeof(hint)));
+		return;
+	}
+}
+
+int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err)
+{
+	int r = check_policy_name(text, strcspn(text, ":"), err);
+	if (r)
+		return r;
+	r = fth_policy_choose(ret, fth_policies, text, err);
+	if (r)
+		hint_parameter(text, err);
+	return r;
+}
+
+int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, struct fth_error *err)
+{
+	size_t pos = 0, n = 0;
+	const char *text;
+	int r = 0;
+	*ret = (struct fth_cli_policies){0};
+	while (fth_args_each(a, "policy", &pos))
+		n++;
+	/* A verb that takes one policy has a default for it; the others run them all. */
+	bool one = !fth_verb_option(a->verb, "policy", strlen("policy"))->many, all = n == 0 && !one;
+	for (int i = 0; all && fth_policies[i]; i++)
+		n++;
+	n = one ? 1 : n;
+	ret->list = fth_alloc((n + 1) * sizeof(*ret->list));
+	pos = 0;
+	for (size_t i = 0; i < n && !r; i++) {
+		text = all ? fth_policies[i]->name : one ? fth_args_text(a, "policy") : fth_args_each(a, "policy", &pos);
+		r = fth_cli_policy(&ret->list[i], text, err);
+		ret->n += !r;
+	}
+	if (r)
+		fth_cli_policies_release(ret);
+	return r;
+}
+
+void fth_cli_policies_release(struct fth_cli_policies *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		fth_policy_choice_release(&p->list[i]);
+	free(p->list);
+	*p = (struct fth_cli_policies){0};
 }

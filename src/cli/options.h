@@ -65,7 +65,7 @@ struct fth_operand {
 
 struct fth_args;
 
-enum { FTH_VERB_GROUPS = 5 };
+enum { FTH_VERB_GROUPS = 6 };
 struct fth_verb {
 	const char *name;    /* may be two words: "plan pack" */
 	const char *summary; /* one line, no full stop */
@@ -89,6 +89,7 @@ struct fth_args {
 	FTH_VEC(struct fth_given) given;
 	FTH_VEC(const char *) operands;
 	struct fth_arena arena; /* holds values that were put together while parsing */
+	const char *command;    /* the whole command line, for reports */
 	bool help;              /* --help was among them */
 };
 
