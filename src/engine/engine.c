@@ -133,11 +133,11 @@ static fth_time round_up(fth_time t, fth_time period)
 	return period && t % period ? t + period - t % period : t;
 }
 
-fth_time fth_engine_next_round(const struct fth_engine *e, fth_time now)
+fth_time fth_engine_next_round(const struct fth_engine *e, fth_time from)
 {
-	fth_time at = e->wake == FTH_NEVER ? FTH_NEVER : round_up(FTH_MAX(e->wake, now), e->period);
+	fth_time at = e->wake == FTH_NEVER ? FTH_NEVER : round_up(FTH_MAX(e->wake, from), e->period);
 	if (e->events.len)
-		at = FTH_MIN(at, round_up(FTH_MAX(now, e->events.data[0].time), e->period));
+		at = FTH_MIN(at, round_up(FTH_MAX(from, e->events.data[0].time), e->period));
 	/* One round an instant for those with a period: what comes after it in the same instant waits. */
 	if (e->period && at != FTH_NEVER && at <= e->last_round)
 		at = e->last_round + e->period;

@@ -66,8 +66,8 @@ int fth_engine_feed(struct fth_engine *e, const struct fth_event *ev, struct fth
 
 /* How often the policy in charge decides; 0: after every moment at which something happened. */
 fth_time fth_engine_period(const struct fth_engine *e);
-/* When the policy wants to be asked next, given what was fed: FTH_NEVER if not at all. */
-fth_time fth_engine_next_round(const struct fth_engine *e, fth_time now);
+/* When the policy wants to be asked next, not before `from`, given what was fed: FTH_NEVER if not at all. */
+fth_time fth_engine_next_round(const struct fth_engine *e, fth_time from);
 /* Ask the policy and judge its plan. The accepted actions (in plan order; valid until the next call)
  * are already applied to the state as intentions; the driver carries them out. */
 struct fth_accepted {

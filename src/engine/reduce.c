@@ -102,8 +102,14 @@ static int reduce_task(struct fth_engine *e, const struct fth_event *ev, struct 
 static int lose_tasks(struct fth_engine *e, const struct fth_event *ev, struct fth_instance *i, struct fth_error *err)
 {
 	int r = 0;
-	while (i->first_committed != FTH_NONE && !r)
-		r = imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, i->first_committed, i->id, err);
+	while (i->first_committed != FTH_NONE && !r) {
+		struct fth_task *t = fth_cluster_task(&e->cluster, i->first_committed);
+		/* One that is still being saved elsewhere is not lost: it will wait once it has left there. */
+		if (t->on != FTH_NONE && t->on != i->id)
+			fth_cluster_commit(&e->cluster, t, NULL);
+		else
+			r = imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, i->id, err);
+	}
 	/* What is left is on its way to somewhere else: its saving was cut off. Rare, so we look for it. */
 	for (fth_job_id id = e->cluster.view.first_job; i->nheld && id != FTH_NONE && !r;) {
 		const struct fth_job *j = fth_cluster_job(&e->cluster, id);

@@ -47,6 +47,7 @@ struct sim {
 	struct fth_job_item next; /* the next arrival */
 	bool has_next, tell_runtime;
 	fth_time now, step;
+	fth_time ended_at; /* the last instant at which something ended */
 	uint64_t jobs_done, jobs_total;
 	FTH_VEC(struct sim_task) tasks;
 	FTH_VEC(struct sim_instance) instances;

@@ -134,7 +134,9 @@ static struct due look(struct sim *s, enum rank round_rank)
 		sooner(&d, s->heap.data[0].time, (enum rank)s->heap.data[0].rank);
 	if (s->has_next)
 		sooner(&d, FTH_MAX(s->next.spec->submit, s->now), RANK_ARRIVAL);
-	sooner(&d, fth_engine_next_round(s->engine, s->now), round_rank);
+	/* A periodic round comes before the endings of its instant, never after them. */
+	bool past = round_rank == RANK_ROUND && s->ended_at == s->now;
+	sooner(&d, fth_engine_next_round(s->engine, s->now + past), round_rank);
 	return d;
 }
 
@@ -194,6 +196,8 @@ static int run(struct sim *s, const struct fth_sim_progress *progress)
 		} else if (d.rank == RANK_ARRIVAL) {
 			r = arrive(s);
 		} else {
+			if (d.rank == RANK_COMPLETION)
+				s->ended_at = s->now;
 			r = outcome(s);
 		}
 		if (r)
@@ -239,7 +243,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		.decide_limit_ns = params->decide_limit * 1000,
 		.clock_ns = clock_ns,
 	};
-	struct sim s = {.world = w, .params = params, .profile = truth, .step = w->workload.step, .err = err};
+	struct sim s = {.world = w, .params = params, .profile = truth, .step = w->workload.step, .ended_at = -1, .err = err};
 	int r = fth_engine_new(&s.engine, &cfg, err);
 	if (r)
 		return r;
