@@ -28,7 +28,8 @@ unsigned fth_cli_width(void);
 /* ---- option tables that verbs share ---- */
 
 extern const struct fth_option fth_options_common[]; /* --help, --quiet, --color */
-extern const struct fth_option fth_options_inputs[]; /* --workload, --catalog, --interference and how to read them */
+extern const struct fth_option fth_options_inputs[]; /* --workload, --catalog and how to read them */
+extern const struct fth_option fth_options_interference[];
 extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
 extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */
 
@@ -38,7 +39,7 @@ const char *fth_cli_nth_format(unsigned i);
 /* ---- inputs (inputs.c) ---- */
 
 int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *ret, struct fth_error *err);
-/* Load what the input options name, or the bundled samples. */
+/* Load what the input options name, or the bundled samples; interference only if the verb takes it. */
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
 int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err);
 

@@ -49,13 +49,17 @@ const struct fth_option fth_options_inputs[] = {
 	 .help = "the jobs; plain, gzip or zstd, '-' reads standard input"},
 	{.name = "catalog", .letter = 'c', .type = FTH_OPT_FILE, .arg = "FILE", .def = "the bundled sample",
 	 .help = "the instance types and what they cost"},
-	{.name = "interference", .letter = 'i', .type = FTH_OPT_FILE, .arg = "FILE",
-	 .help = "how fast each class of tasks is beside each other one; without it tasks do not slow each other down, "
-		 "unless the bundled workload is used: it brings its own"},
 	{.name = "workload-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
 	 .nth_choice = nth_workload_format, .help = "format of the workload"},
 	{.name = "catalog-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
 	 .nth_choice = nth_catalog_format, .help = "format of the catalog"},
+	{0},
+};
+
+const struct fth_option fth_options_interference[] = {
+	{.name = "interference", .letter = 'i', .type = FTH_OPT_FILE, .arg = "FILE",
+	 .help = "how fast each class of tasks is beside each other one; without it tasks do not slow each other down, "
+		 "unless the bundled workload is used: it brings its own"},
 	{.name = "interference-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
 	 .nth_choice = nth_profile_format, .help = "format of the interference file"},
 	{0},
@@ -163,6 +167,7 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 {
 	struct fth_import_options o;
 	const char *path = fth_args_given(a, "workload"), *catalog = fth_args_given(a, "catalog");
+	bool with_profile = fth_verb_option(a->verb, "interference", strlen("interference")) != NULL;
 	int r = fth_cli_import_options(a, &o, err);
 	if (r)
 		return r;
@@ -172,7 +177,7 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 	r = load_catalog(a, w, &o, err);
 	if (!r)
 		r = load_workload(a, w, &o, err);
-	if (!r)
+	if (!r && with_profile)
 		r = load_profile(a, w, err);
 	if (!r)
 		r = fth_workload_check(&w->workload, &w->catalog.pub, path ? path : "the bundled workload", err);
