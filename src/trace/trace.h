@@ -83,6 +83,7 @@ int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth
 int fth_read_profile(struct fth_profile *p, struct fth_input *in, enum fth_format f, struct fth_error *err);
 /* What a file is, by content; FTH_FORMAT_AUTO if not recognised. */
 int fth_recognise(const char *path, enum fth_format *ret, struct fth_error *err);
+int fth_recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err);
 
 /* Canonical text: reading it back gives the same thing, writing that gives the same bytes. */
 int fth_write_workload(const struct fth_workload *w, struct fth_output *o, struct fth_error *err);
