@@ -11,6 +11,7 @@
 
 #ifndef FTH_VERSION
 #define FTH_VERSION "unknown"
+#define FTH_RELEASED "unknown"
 #endif
 #define FTH_VERSION_TEXT "farthing " FTH_VERSION
 
@@ -28,7 +29,8 @@ unsigned fth_cli_width(void);
 /* ---- option tables that verbs share ---- */
 
 extern const struct fth_option fth_options_common[]; /* --help, --quiet, --color */
-extern const struct fth_option fth_options_inputs[]; /* --workload, --catalog and how to read them */
+extern const struct fth_option fth_options_inputs[];  /* --workload, --catalog */
+extern const struct fth_option fth_options_formats[]; /* in which format those are */
 extern const struct fth_option fth_options_interference[];
 extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
 extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */

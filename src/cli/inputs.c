@@ -49,10 +49,6 @@ const struct fth_option fth_options_inputs[] = {
 	 .help = "the jobs; plain, gzip or zstd, '-' reads standard input"},
 	{.name = "catalog", .letter = 'c', .type = FTH_OPT_FILE, .arg = "FILE", .def = "the bundled sample",
 	 .help = "the instance types and what they cost"},
-	{.name = "workload-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
-	 .nth_choice = nth_workload_format, .help = "format of the workload"},
-	{.name = "catalog-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
-	 .nth_choice = nth_catalog_format, .help = "format of the catalog"},
 	{0},
 };
 
@@ -62,6 +58,14 @@ const struct fth_option fth_options_interference[] = {
 		 "unless the bundled workload is used: it brings its own"},
 	{.name = "interference-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
 	 .nth_choice = nth_profile_format, .help = "format of the interference file"},
+	{0},
+};
+
+const struct fth_option fth_options_formats[] = {
+	{.name = "workload-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_workload_format, .help = "format of the workload"},
+	{.name = "catalog-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_catalog_format, .help = "format of the catalog"},
 	{0},
 };
 

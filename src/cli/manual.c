@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The man pages (mdoc) and docs/cli.md. */
+#include "cli/cli.h"
 #include "cli/help.h"
 
 /* ---- mdoc ---- */
@@ -42,7 +43,7 @@ static void man_head(struct fth_str *out, const struct fth_verb *v, const char *
 {
 	struct fth_str name = {0};
 	man_page_name(&name, v);
-	fth_str_add(out, ".Dd $Mdocdate$\n.Dt ");
+	fth_str_add(out, ".Dd " FTH_RELEASED "\n.Dt ");
 	for (const char *c = name.data; *c; c++)
 		fth_str_addc(out, (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c));
 	fth_str_addf(out, " 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd %s\n", name.data, summary);

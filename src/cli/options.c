@@ -197,7 +197,7 @@ static int take_value(const char *shown, const char *attached, int argc, char **
 static int parse_spread(struct fth_args *a, const struct fth_param *p, const char *eq, int argc, char **argv, int *i,
 			struct fth_error *err)
 {
-	const char *value;
+	const char *value = NULL;
 	int r = take_value(argv[*i], eq ? eq + 1 : NULL, argc, argv, i, &value, err);
 	if (r)
 		return r;
@@ -221,7 +221,7 @@ static int parse_long(struct fth_args *a, int argc, char **argv, int *i, struct 
 			return fth_fail(err, -EINVAL, "--%s takes no value", o->name);
 		return add_given(a, o, "", err);
 	}
-	const char *value;
+	const char *value = NULL;
 	int r = take_value(argv[*i], eq ? eq + 1 : NULL, argc, argv, i, &value, err);
 	return r ? r : add_given(a, o, value, err);
 }
@@ -235,7 +235,7 @@ static int parse_short(struct fth_args *a, int argc, char **argv, int *i, struct
 		return fth_fail(err, -EINVAL, "unknown option '%s'; see 'farthing help %s'", word, a->verb->name);
 	if (o->type == FTH_OPT_FLAG)
 		return add_given(a, o, "", err);
-	const char *value;
+	const char *value = NULL;
 	int r = take_value(word, word[2] ? word + 2 : NULL, argc, argv, i, &value, err);
 	return r ? r : add_given(a, o, value, err);
 }

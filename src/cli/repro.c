@@ -124,20 +124,20 @@ void fth_repro_text(const struct fth_repro *r, struct fth_str *out)
 
 void fth_repro_csv(const struct fth_repro *r, struct fth_str *out)
 {
-	struct fth_csv c = {.out = out};
+	struct fth_csvout c = {.out = out};
 	static const char *const head[] = {"table", "id", "label", "unit", "paper", "ours"};
 	for (size_t i = 0; i < FTH_COUNT(head); i++)
-		fth_csv_text(&c, head[i]);
-	fth_csv_end(&c);
+		fth_csvout_text(&c, head[i]);
+	fth_csvout_end(&c);
 	for (size_t i = 0; i < r->tables.len; i++)
 		for (size_t k = 0; k < r->tables.data[i].rows.len; k++) {
 			const struct fth_repro_row *row = &r->tables.data[i].rows.data[k];
-			fth_csv_text(&c, r->tables.data[i].name);
-			fth_csv_text(&c, row->id);
-			fth_csv_text(&c, row->label);
-			fth_csv_text(&c, row->unit);
-			fth_csv_real(&c, row->paper);
-			fth_csv_real(&c, row->ours);
-			fth_csv_end(&c);
+			fth_csvout_text(&c, r->tables.data[i].name);
+			fth_csvout_text(&c, row->id);
+			fth_csvout_text(&c, row->label);
+			fth_csvout_text(&c, row->unit);
+			fth_csvout_real(&c, row->paper);
+			fth_csvout_real(&c, row->ours);
+			fth_csvout_end(&c);
 		}
 }

@@ -18,7 +18,7 @@ static const struct fth_option options[] = {
 };
 static const char *const examples[] = {
 	"farthing compare", "every policy on the bundled sample",
-	"farthing compare -w jobs.csv -c types.json -p no-packing -p eva:period=300s --html report.html",
+	"farthing compare -w jobs.csv -c types.json -p no-packing -p eva:round=300s --html report.html",
 	"two policies on a workload of your own, with a report to send around",
 	"farthing compare --policy ./my_policy.so:depth=3 --format json --out result.json",
 	"a policy of your own, for a script to read",
@@ -30,8 +30,8 @@ const struct fth_verb fth_verb_compare = {
 	.about = "Each policy runs the whole workload on the simulated cloud in a process of its own; one that crashes is "
 		 "reported, and the others stand. The same inputs and seed give the same result, whatever --jobs is.\n\n"
 		 "Files are recognised by content; see farthing-formats(5). Money is counted to the nano-dollar.",
-	.options = {options, fth_options_inputs, fth_options_interference, fth_options_import, fth_options_runs,
-		    fth_options_results, fth_options_common},
+	.options = {options, fth_options_inputs, fth_options_interference, fth_options_formats, fth_options_import,
+		    fth_options_runs, fth_options_results, fth_options_common},
 	.examples = examples,
 	.run = run,
 };

@@ -191,7 +191,7 @@ const struct fth_verb fth_verb_plan_pack = {
 		 "a first plan; column generation proves a lower bound and looks for a cheaper one. The gap between the two "
 		 "is printed: 0 means that nothing cheaper exists.\n\n"
 		 "Only room counts here: that tasks slow each other down is not looked at.",
-	.options = {options, fth_options_inputs, fth_options_import, fth_options_common},
+	.options = {options, fth_options_inputs, fth_options_formats, fth_options_import, fth_options_common},
 	.examples = examples,
 	.run = run,
 };

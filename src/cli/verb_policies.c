@@ -115,7 +115,7 @@ const struct fth_verb fth_verb_policies = {
 	.name = "policies",
 	.summary = "List the policies, or show the parameters of one",
 	.about = "A policy decides which machines to rent, what runs where, when to move it and when to let a machine go. "
-		 "Parameters are given with the policy: --policy eva:period=300s. A policy of your own is a shared object, "
+		 "Parameters are given with the policy: --policy eva:round=300s. A policy of your own is a shared object, "
 		 "given as a path: --policy ./my_policy.so; farthing-policy(7) tells how to write one.",
 	.operands = operands,
 	.options = {options, fth_options_common},

@@ -47,7 +47,7 @@ d.pop("command", None)
 json.dump(d, sys.stdout)'
 }
 for jobs in 1 4; do
-	expect 0 compare -w "$tmp/small.fw" -p eva -p no-packing -p eva:period=600s --format json --jobs $jobs
+	expect 0 compare -w "$tmp/small.fw" -p eva -p no-packing -p eva:round=600s --format json --jobs $jobs
 	strip <"$tmp/out" >"$tmp/jobs-$jobs" || fail "not JSON"
 done
 cmp "$tmp/jobs-1" "$tmp/jobs-4" || fail "the result depends on --jobs"
@@ -67,7 +67,7 @@ says "policy"
 says "cost_usd"
 [ "$(wc -l <"$tmp/out")" -eq 2 ] || fail "CSV of one run has not two lines"
 expect 0 compare -w "$tmp/small.fw" -p no-packing --format html
-says "<!doctype html>"
+says "<!DOCTYPE html>"
 says "<svg"
 says "</html>"
 

@@ -44,10 +44,10 @@ complains "unknown option '-z'"
 
 expect 2 compare --policy no-packin
 complains "did you mean 'no-packing'"
-expect 2 compare --policy eva:peroid=3
-complains "did you mean 'period'"
-expect 2 compare --policy eva:period
-complains "period"
+expect 2 compare --policy eva:ronud=3
+complains "did you mean 'round'"
+expect 2 compare --policy eva:round
+complains "round"
 expect 2 compare --policy ./no-such-policy.so
 complains "no-such-policy.so"
 expect 2 compare --sim launch_failur=0.5
