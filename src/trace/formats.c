@@ -81,7 +81,7 @@ static enum fth_format recognise(const char *p, size_t n)
 	return n > 1 && *p == ',' ? FTH_FORMAT_EVA_MATRIX : FTH_FORMAT_AUTO;
 }
 
-static int recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err)
+int fth_recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err)
 {
 	const char *p;
 	size_t n;
@@ -100,7 +100,7 @@ int fth_recognise(const char *path, enum fth_format *ret, struct fth_error *err)
 	int r = fth_input_open(&in, path, err);
 	if (r)
 		return r;
-	r = recognise_input(in, ret, err);
+	r = fth_recognise_input(in, ret, err);
 	fth_input_close(in);
 	return r;
 }
@@ -109,7 +109,7 @@ int fth_recognise(const char *path, enum fth_format *ret, struct fth_error *err)
 static int settle(struct fth_input *in, enum fth_format *f, enum fth_content want, struct fth_error *err)
 {
 	if (*f == FTH_FORMAT_AUTO) {
-		int r = recognise_input(in, f, err);
+		int r = fth_recognise_input(in, f, err);
 		if (r)
 			return r;
 		if (*f == FTH_FORMAT_AUTO)

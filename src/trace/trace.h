@@ -36,6 +36,8 @@ int fth_input_peek(struct fth_input *in, const char **ret, size_t *ret_len, stru
 
 struct fth_output;
 int fth_output_open(struct fth_output **ret, const char *path, struct fth_error *err); /* "-": standard output */
+/* Into a text buffer, plain. */
+void fth_output_open_memory(struct fth_output **ret, struct fth_str *to);
 int fth_output_write(struct fth_output *o, const char *data, size_t n, struct fth_error *err);
 int fth_output_commit(struct fth_output *o, struct fth_error *err); /* closes; on failure nothing is left */
 void fth_output_abort(struct fth_output *o);
@@ -83,6 +85,7 @@ int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth
 int fth_read_profile(struct fth_profile *p, struct fth_input *in, enum fth_format f, struct fth_error *err);
 /* What a file is, by content; FTH_FORMAT_AUTO if not recognised. */
 int fth_recognise(const char *path, enum fth_format *ret, struct fth_error *err);
+int fth_recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err);
 
 /* Canonical text: reading it back gives the same thing, writing that gives the same bytes. */
 int fth_write_workload(const struct fth_workload *w, struct fth_output *o, struct fth_error *err);
