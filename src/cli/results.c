@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/runner.h"
+#include "store/journal.h"
 
 struct results {
 	struct fth_world world;
@@ -115,6 +116,22 @@ static void gather(struct results *r)
 	r->comparison.runs = r->runs;
 }
 
+static int load(struct results *r, const struct fth_args *a, struct fth_error *err)
+{
+	struct fth_world given;
+	if (!fth_args_given(a, "journal"))
+		return fth_cli_load_world(a, &r->world, err);
+	/* Run on the world as the journal will hold it, so that a replay sees the very same. */
+	fth_world_init(&given);
+	int e = fth_cli_load_world(a, &given, err);
+	if (!e) {
+		fth_world_release(&r->world);
+		e = fth_journal_world(&given, &r->world, err);
+	}
+	fth_world_release(&given);
+	return e;
+}
+
 /* Returns an exit code; there may be figures even if it is not 0. */
 static int make_results(struct results *r, const struct fth_args *a, unsigned parallel)
 {
@@ -125,7 +142,7 @@ static int make_results(struct results *r, const struct fth_args *a, unsigned pa
 	if (!e)
 		e = fth_cli_policies(a, &r->policies, &err);
 	if (!e)
-		e = fth_cli_load_world(a, &r->world, &err);
+		e = load(r, a, &err);
 	if (e)
 		return fth_cli_fail(&err);
 	describe(r, a);

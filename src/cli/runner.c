@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "policies/table.h"
 #include "report/metrics.h"
+#include "store/journal.h"
 
 /* What a child tells its parent while it runs and how it ended; in memory both can see. The run's
  * figures come through a file in memory, complete before the child exits. */
@@ -92,19 +93,22 @@ static void note_time(struct fth_observer *o, const struct fth_cluster *c, const
 	((struct teller *)o)->last = ev->time;
 }
 
-static int child_run(const struct fth_runner_job *job, struct slot *slot, struct fth_run *run)
+/* Run with everybody watching; the figures are taken while the engine is there. */
+static int run_watched(const struct fth_runner_job *job, struct slot *slot, struct fth_journal *journal,
+		       struct fth_run *run)
 {
 	struct fth_error *err = &slot->error;
 	struct timespec start;
 	struct fth_engine *engine = NULL;
-	struct fth_metrics *m =
-		fth_metrics_new(&job->world->catalog.pub, job->window_from, job->window_to);
+	struct fth_metrics *m = fth_metrics_new(&job->world->catalog.pub, job->window_from, job->window_to);
 	struct teller teller = {.base = {.on_submit = tell_standalone, .after_event = note_time},
 				.metrics = m,
 				.workload = &job->world->workload};
 	struct fth_observer *observers = fth_metrics_observer(m);
 	struct fth_sim_progress progress = {report_progress, slot};
 	observers->next = &teller.base;
+	if (journal)
+		teller.base.next = fth_journal_observer(journal);
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	int r = fth_sim_run(&engine, job->world, job->policy, &fth_policy_no_packing, &job->sim, observers, &progress, err);
 	run->wall_s = seconds_since(&start);
@@ -115,9 +119,26 @@ static int child_run(const struct fth_runner_job *job, struct slot *slot, struct
 		fth_params_json(job->policy->ops->params, job->policy->params, &run->params);
 		slot->has_run = true;
 	}
+	/* A run that left jobs is worth explaining too. */
+	if (journal && engine) {
+		int e = fth_journal_commit(journal, engine, r ? NULL : err);
+		r = r ? r : e;
+	} else if (journal) {
+		fth_journal_abort(journal);
+	}
 	fth_metrics_free(m);
 	fth_engine_free(engine);
 	return r;
+}
+
+static int child_run(const struct fth_runner_job *job, struct slot *slot, struct fth_run *run)
+{
+	struct fth_journal *journal = NULL;
+	int r = 0;
+	if (job->journal)
+		r = fth_journal_create(&journal, job->journal, job->world, job->policy, (uint32_t)job->sim.max_instances,
+				       &slot->error);
+	return r ? r : run_watched(job, slot, journal, run);
 }
 
 static _Noreturn void child_main(const struct runner *x, size_t i)
@@ -166,6 +187,8 @@ static void collect(struct runner *x, size_t i, int status, const struct rusage 
 	struct fth_runner_job *job = &x->jobs[i];
 	struct slot *slot = &x->slots[i];
 	job->error = slot->error;
+	if (job->journal && (WIFSIGNALED(status) || WEXITSTATUS(status)))
+		fth_output_sweep(job->journal, x->children[i].pid);
 	if (WIFSIGNALED(status)) {
 		job->signal = WTERMSIG(status);
 		fth_fail(&job->error, -EIO, "its process ended by signal %d (%s)", job->signal, strsignal(job->signal));
@@ -205,6 +228,8 @@ static void end_children(struct runner *x)
 		kill(c->pid, SIGKILL);
 		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 			;
+		if (x->jobs[i].journal)
+			fth_output_sweep(x->jobs[i].journal, c->pid);
 		close(c->fd);
 		*c = (struct child){0, -1};
 	}

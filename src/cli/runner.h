@@ -14,7 +14,8 @@ struct fth_runner_job {
 	const struct fth_world *world;
 	const struct fth_policy_choice *policy;
 	struct fth_sim_params sim;
-	const char *journal;              /* record the run to this file; NULL: do not */
+	/* Record the run to this file; NULL: do not. The world must come from fth_journal_world then. */
+	const char *journal;
 	fth_time window_from, window_to;  /* see fth_metrics_new; 0, 0: none */
 
 	/* Out. The figures are there if has_run, also of a run that left jobs unfinished. */

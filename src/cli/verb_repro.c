@@ -87,25 +87,39 @@ static int check_tables(const struct fth_args *a, const struct fth_repro_paper *
 	return 0;
 }
 
-static bool wanted(const struct fth_args *a, const char *table)
+/* The tables asked for (all if none is named), in the paper's order, each once. */
+static const char **choose_tables(const struct fth_args *a, const struct fth_repro_paper *p)
 {
-	for (size_t i = 1; i < a->operands.len; i++)
-		if (!strcmp(a->operands.data[i], table))
-			return true;
-	return a->operands.len == 1;
+	size_t n = 0, count = 0;
+	while (p->tables[count])
+		count++;
+	const char **list = fth_alloc((count + 1) * sizeof(*list));
+	for (size_t k = 0; k < count; k++) {
+		bool wanted = a->operands.len == 1;
+		for (size_t i = 1; i < a->operands.len; i++)
+			wanted |= !strcmp(a->operands.data[i], p->tables[k]);
+		if (wanted)
+			list[n++] = p->tables[k];
+	}
+	return list;
 }
 
-static int write_result(const struct fth_args *a, const struct fth_repro *r, const char *paper, struct fth_error *err)
+static int write_result(const struct fth_args *a, const struct fth_repro_paper *p, struct fth_repro_book *book,
+			struct fth_error *err)
 {
-	const char *format = fth_args_text(a, "format");
+	const char *format = fth_args_text(a, "format"), *path = fth_args_given(a, "out");
+	struct fth_repro r = {.paper = p->name, .title = p->title, .version = FTH_VERSION, .command = a->command};
 	struct fth_str out = {0};
+	fth_repro_book_tables(book, &r);
 	if (!strcmp(format, "json"))
-		fth_repro_json(r, paper, &out);
+		fth_repro_json(&r, &out);
 	else if (!strcmp(format, "csv"))
-		fth_repro_csv(r, &out);
+		fth_repro_csv(&r, &out);
+	else if (!strcmp(format, "html"))
+		fth_repro_html(&r, &out);
 	else
-		fth_repro_text(r, &out);
-	int e = fth_cli_write(fth_args_given(a, "out"), out.data, out.len, err);
+		fth_repro_table(&r, !path && fth_cli_color(a), &out);
+	int e = fth_cli_write(path, out.data, out.len, err);
 	fth_str_release(&out);
 	return e;
 }
@@ -113,7 +127,7 @@ static int write_result(const struct fth_args *a, const struct fth_repro *r, con
 static int run(struct fth_args *a)
 {
 	struct fth_error err = {0};
-	struct fth_repro r = {0};
+	struct fth_repro_book book = {0};
 	char buf[4200];
 	const struct fth_repro_paper *p = find_paper(a->operands.data[0], &err);
 	if (!p || check_tables(a, p, &err))
@@ -126,13 +140,12 @@ static int run(struct fth_args *a)
 	};
 	if (!req.data)
 		return fth_cli_fail(&err);
-	int e = 0;
-	for (int i = 0; p->tables[i] && !e; i++)
-		if (wanted(a, p->tables[i]))
-			e = p->make(p->tables[i], &req, &r, &err);
+	const char **tables = choose_tables(a, p);
+	int e = p->make(tables, &req, &book, &err);
 	if (!e)
-		e = write_result(a, &r, p->name, &err);
-	fth_repro_release(&r);
+		e = write_result(a, p, &book, &err);
+	free(tables);
+	fth_repro_book_release(&book);
 	return e ? fth_cli_fail(&err) : FTH_EXIT_OK;
 }
 
@@ -158,7 +171,7 @@ static const struct fth_operand operands[] = {
 	 .help = "only these tables and figures; without any, all"},
 	{0},
 };
-static const char *const formats[] = {"table", "json", "csv", NULL};
+static const char *const formats[] = {"table", "json", "csv", "html", NULL};
 static const struct fth_option options[] = {
 	{.name = "data", .type = FTH_OPT_DIR, .arg = "DIR", .def = "$FARTHING_DATA, else shared/data beside the project",
 	 .help = "folder of the public data sets"},

@@ -46,13 +46,17 @@ complains "exit code 5"
 says '"no-packing"'
 expect 1 sim -w small.fw -p ./libtoy.so:how=crash --out r.json
 [ -e r.json ] && fail "a result though nothing ran"
+# What a crashed or interrupted run was recording is not left behind.
+mkdir j
+expect 1 sim -w small.fw -p ./libtoy.so:how=crash --journal j/run.journal
+[ -z "$(ls -A j)" ] || fail "left behind: $(ls -A j)"
 # One does nothing: jobs are left.
 expect 3 compare -w small.fw -p ./libtoy.so -p no-packing --format json
 complains "libtoy.so"
 says '"toy"'
 
 # One hangs: an interrupt ends it and the program, and no process stays.
-"$FARTHING" compare -w small.fw -p ./libtoy.so:how=hang >out 2>err &
+"$FARTHING" compare -w small.fw -p ./libtoy.so:how=hang --journal j/run.journal >out 2>err &
 pid=$!
 i=0
 while [ $i -lt 100 ] && ! children=$(cat /proc/$pid/task/$pid/children 2>/dev/null | tr -d ' ' | grep .); do
@@ -65,4 +69,5 @@ wait $pid
 code=$?
 [ $code -eq 130 ] || fail "interrupted: exit code $code, not 130"
 [ -n "$children" ] && [ -d "/proc/$children" ] && fail "the child is still there"
+[ -z "$(ls -A j)" ] || fail "left behind: $(ls -A j)"
 finish
