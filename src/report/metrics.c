@@ -435,6 +435,7 @@ static void engine_figures(struct fth_run *run, const struct fth_engine *e)
 
 void fth_metrics_finish(struct fth_metrics *m, const struct fth_engine *e, fth_time now, struct fth_run *run)
 {
+	now = FTH_MAX(now, m->usage.now);
 	fth_usage_advance(&m->usage, now);
 	fth_usage_finish(&m->usage, run);
 	engine_figures(run, e);
