@@ -2,7 +2,15 @@
 /* What verbs read: option tables, files or bundled samples, policies. */
 #include "cli/cli.h"
 #include "policies/table.h"
+#if __has_include("trace/samples.h")
 #include "trace/samples.h"
+#else
+static int fth_sample_open(struct fth_input **ret, enum fth_content content, struct fth_error *err)
+{
+	(void)ret, (void)content;
+	return fth_fail(err, -ENOENT, "no sample is bundled: give --workload and --catalog");
+}
+#endif
 
 /* ---- options ---- */
 
