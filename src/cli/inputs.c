@@ -131,7 +131,7 @@ static int load_workload(const struct fth_args *a, struct fth_world *w, const st
 			 struct fth_error *err)
 {
 	const char *path = fth_args_given(a, "workload");
-	struct fth_input *in;
+	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
 	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
@@ -146,7 +146,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 			struct fth_error *err)
 {
 	const char *path = fth_args_given(a, "catalog");
-	struct fth_input *in;
+	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
 	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
@@ -161,7 +161,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 static int load_profile(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	const char *path = fth_args_given(a, "interference");
-	struct fth_input *in;
+	struct fth_input *in = NULL;
 	w->has_profile = path || !fth_args_given(a, "workload");
 	if (path)
 		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
