@@ -2,7 +2,15 @@
 /* What verbs read: option tables, files or bundled samples, policies. */
 #include "cli/cli.h"
 #include "policies/table.h"
+#if __has_include("trace/samples.h")
 #include "trace/samples.h"
+#else
+static int fth_sample_open(struct fth_input **ret, enum fth_content content, struct fth_error *err)
+{
+	(void)ret, (void)content;
+	return fth_fail(err, -ENOENT, "no sample is bundled: give --workload and --catalog");
+}
+#endif
 
 /* ---- options ---- */
 
@@ -123,7 +131,7 @@ static int load_workload(const struct fth_args *a, struct fth_world *w, const st
 			 struct fth_error *err)
 {
 	const char *path = fth_args_given(a, "workload");
-	struct fth_input *in;
+	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
 	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
@@ -138,7 +146,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 			struct fth_error *err)
 {
 	const char *path = fth_args_given(a, "catalog");
-	struct fth_input *in;
+	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
 	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
@@ -153,7 +161,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 static int load_profile(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	const char *path = fth_args_given(a, "interference");
-	struct fth_input *in;
+	struct fth_input *in = NULL;
 	w->has_profile = path || !fth_args_given(a, "workload");
 	if (path)
 		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
