@@ -285,11 +285,13 @@ static const char *parse_sym(const char *s, size_t n, fth_sym *ret, const struct
 	return wrong;
 }
 
+/* C does not say in which order arguments are worked out: first read, then judge. */
 static const char *parse_number(const struct fth_field_rule *rule, const char *s, size_t n, void *to)
 {
 	int64_t v = 0;
 	double x = 0;
-	const char *wrong = NULL;
+	int r;
+	const char *wrong;
 	switch (rule->type) {
 	case FTH_FIELD_INT32:
 		if (fth_parse_i64(s, n, &v) || v > INT32_MAX || v < INT32_MIN)
@@ -297,20 +299,24 @@ static const char *parse_number(const struct fth_field_rule *rule, const char *s
 		*(int32_t *)to = (int32_t)v;
 		return NULL;
 	case FTH_FIELD_REAL:
-		wrong = bounded(fth_parse_real(s, n, &x), x < 0 ? -1 : x > 1e15, 0);
+		r = fth_parse_real(s, n, &x);
+		wrong = bounded(r, x < 0 ? -1 : x > 1e15, 0);
 		if (!wrong)
 			*(double *)to = x;
 		return wrong;
 	case FTH_FIELD_COUNT32:
-		wrong = bounded(fth_parse_i64(s, n, &v), v, UINT32_MAX - 1);
+		r = fth_parse_i64(s, n, &v);
+		wrong = bounded(r, v, UINT32_MAX - 1);
 		if (!wrong)
 			*(uint32_t *)to = (uint32_t)v;
 		return wrong;
 	case FTH_FIELD_USD:
-		wrong = bounded(fth_parse_usd(s, n, &v), v, FTH_TRACE_PRICE_MAX);
+		r = fth_parse_usd(s, n, &v);
+		wrong = bounded(r, v, FTH_TRACE_PRICE_MAX);
 		break;
 	default:
-		wrong = bounded(fth_parse_i64(s, n, &v), v, FTH_TRACE_ITERS_MAX);
+		r = fth_parse_i64(s, n, &v);
+		wrong = bounded(r, v, FTH_TRACE_ITERS_MAX);
 	}
 	if (!wrong)
 		*(int64_t *)to = v;

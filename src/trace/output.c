@@ -51,12 +51,19 @@ static int write_all(struct fth_output *o, const char *p, size_t n, struct fth_e
 	return 0;
 }
 
+enum { TEMP_NAMES = 1000 };
+
+static void add_temp_name(struct fth_str *s, const char *path, long pid, int i)
+{
+	fth_str_addf(s, "%s.%ld.%d.part", path, pid, i);
+}
+
 /* Open a new file beside the path; the number makes the name ours among the writers of one program. */
 static int open_beside(struct fth_output *o, struct fth_error *err)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < TEMP_NAMES; i++) {
 		struct fth_str s = {0};
-		fth_str_addf(&s, "%s.%ld.%d.part", o->path, (long)getpid(), i);
+		add_temp_name(&s, o->path, (long)getpid(), i);
 		o->fd = open(s.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (o->fd >= 0) {
 			o->temp = s.data;
@@ -240,4 +247,17 @@ void fth_output_abort(struct fth_output *o)
 	free(o->temp);
 	free(o->path);
 	free(o);
+}
+
+void fth_output_sweep(const char *path, long pid)
+{
+	char *real = realpath(path, NULL); /* as when it was opened: through a link */
+	bool more = true;
+	for (int i = 0; more && i < TEMP_NAMES; i++) {
+		struct fth_str s = {0};
+		add_temp_name(&s, real ? real : path, pid, i);
+		more = !unlink(s.data);
+		fth_str_release(&s);
+	}
+	free(real);
 }
