@@ -506,7 +506,7 @@ static void check_html(const struct fth_str *page)
 	fth_vec_release(&open);
 	fth_symtab_free(ids);
 	/* Nothing is loaded, nothing runs. */
-	static const char *const never[] = {"http", "<script", "<link", "@import", "url(", " src=", "<img", "<iframe", " nan", "Mnan", "nan\"", "inf\""};
+	static const char *const never[] = {"http", "<script", "<link", "@import", "url(", " src=", "<img", "<iframe", "nan ", "Mnan", "nan\"", ">nan", "inf\""};
 	for (size_t i = 0; i < FTH_COUNT(never); i++) {
 		if (strstr(page->data, never[i]))
 			print_error("found %s\n", never[i]);
