@@ -54,6 +54,8 @@ void fth_engine_free(struct fth_engine *e)
 	for (size_t i = 0; i < e->wishes.len; i++)
 		fth_vec_release(&e->wishes.data[i].offers);
 	fth_vec_release(&e->wishes);
+	fth_vec_release(&e->departing);
+	fth_vec_release(&e->announced);
 	free(e);
 }
 
@@ -196,6 +198,7 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 	fth_vec_clear(&e->accepted);
 	fth_vec_clear(&e->verdicts);
 	memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
+	fth_judge_announce(e);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {
 		struct fth_action *a = &e->plan.actions.data[i];
 		size_t at = e->accepted.len;

@@ -31,6 +31,8 @@ struct fth_engine {
 	FTH_VEC(uint8_t) verdicts;
 	FTH_VEC(struct fth_action) accepted;
 	FTH_VEC(struct wish) wishes; /* by instance slot */
+	FTH_VEC(struct fth_res) departing; /* by instance slot: demand of tasks this plan sends away from it */
+	FTH_VEC(bool) announced;           /* by task slot: counted there, not yet judged */
 };
 
 /* reduce.c: apply one event to the state. */
@@ -38,7 +40,10 @@ int fth_reduce(struct fth_engine *e, const struct fth_event *ev, struct fth_erro
 /* Tell observers, reduce, remember for the policy. */
 int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
 
-/* judge.c: judge one action against the state and, if it is accepted, apply it. */
+/* judge.c: note which tasks a plan sends away, so that others may take their room in the same plan
+ * whatever the order of its actions (two tasks can only change places so). */
+void fth_judge_announce(struct fth_engine *e);
+/* Judge one action against the state and, if it is accepted, apply it. */
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a);
 
 #endif

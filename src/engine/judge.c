@@ -42,7 +42,9 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 	return FTH_ACCEPTED;
 }
 
-/* Room on one type, counting the tasks committed to the instance. */
+/* Room on one type, counting the tasks committed to the instance but for those this plan sends away.
+ * Should such a task's move be refused after all, the instance is promised to more tasks than it
+ * holds: the last to come waits there until another has ended, since none starts without room. */
 static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, const struct fth_instance *i,
 				fth_type_id type)
 {
@@ -53,6 +55,8 @@ static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, 
 	struct fth_res sum = alt->demand;
 	if (type == i->type) {
 		fth_res_add(&sum, &i->committed);
+		if (i->slot < e->departing.len)
+			fth_res_sub(&sum, &e->departing.data[i->slot]);
 	} else {
 		for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 			const struct fth_task *other = fth_cluster_task(&e->cluster, id);
@@ -128,6 +132,41 @@ static bool is_moving(struct fth_engine *e, const struct fth_task *t)
 			return true;
 	}
 	return false;
+}
+
+static void depart(struct fth_engine *e, const struct fth_task *t, bool announce)
+{
+	const struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
+	const struct fth_res *demand = &fth_cluster_alt(&e->cluster, t, from->type)->demand;
+	if (announce)
+		fth_res_add(&e->departing.data[from->slot], demand);
+	else
+		fth_res_sub(&e->departing.data[from->slot], demand);
+	e->announced.data[t->slot] = announce;
+}
+
+void fth_judge_announce(struct fth_engine *e)
+{
+	while (e->departing.len < e->cluster.view.instance_slots)
+		fth_vec_push(&e->departing, (struct fth_res){0});
+	while (e->announced.len < e->cluster.view.task_slots)
+		fth_vec_push(&e->announced, false);
+	for (size_t i = 0; i < e->plan.actions.len; i++) {
+		const struct fth_action *a = &e->plan.actions.data[i];
+		if (a->kind != FTH_ACT_MIGRATE && a->kind != FTH_ACT_PREEMPT)
+			continue;
+		const struct fth_task *t = live_task(e, a->task);
+		if (t && t->target != FTH_NONE && !e->announced.data[t->slot] && !is_moving(e, t))
+			depart(e, t, true);
+	}
+}
+
+/* Its turn has come: from here on it counts where it is committed. */
+static void retract(struct fth_engine *e, fth_task_id id)
+{
+	const struct fth_task *t = live_task(e, id);
+	if (t && e->announced.data[t->slot])
+		depart(e, t, false);
 }
 
 /* Stop the rest of the job where it is, to be started again there. */
@@ -234,6 +273,8 @@ static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_actio
 
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
+	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
+		retract(e, a->task);
 	switch (a->kind) {
 	case FTH_ACT_LAUNCH:
 		return judge_launch(e, now, a);

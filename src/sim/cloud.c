@@ -70,11 +70,8 @@ static int start(struct sim *s, const struct fth_task *t, const struct fth_insta
 	struct sim_instance *si = fth_sim_instance(s, i);
 	const struct fth_kind *k = &s->cluster->view.kinds[t->kind];
 	fth_time delay = k->delays.fetch;
-	if (!k->image || !has_image(si, k->image)) {
-		delay += k->delays.setup;
-		if (k->image)
-			fth_vec_push(&si->images, k->image);
-	}
+	if (!k->image || !has_image(si, k->image))
+		delay += k->delays.setup; /* there once a launch with it is over, not before */
 	fth_vec_push(&si->held, t->id);
 	struct sim_task *st = fth_sim_task(s, t);
 	st->stopping = false;
@@ -278,6 +275,10 @@ int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)
 	if (!t || t->state == FTH_TASK_DONE || fth_sim_task(s, t)->gen != item->c)
 		return 0;
 	if (item->a == LAUNCHED) {
+		struct sim_instance *si = fth_sim_instance(s, fth_cluster_instance(s->cluster, t->on));
+		fth_sym image = s->cluster->view.kinds[t->kind].image;
+		if (image && !has_image(si, image))
+			fth_vec_push(&si->images, image);
 		int r = fth_sim_feed(s, FTH_EV_TASK_RUNNING, t->id, t->on);
 		if (!r)
 			fth_progress_launched(s, t);

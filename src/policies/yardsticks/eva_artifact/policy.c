@@ -112,18 +112,18 @@ static void meet_job(struct artifact *a, const struct fth_view *v, const struct 
 	}
 }
 
-/* How long a task's starts and saves took: the program learns them one by one. */
+/* A task's delays are known once they were met: fetching and set-up (even if the image was there
+ * already) after its first launch, saving after its first move. */
 static void meet_delay(struct artifact *a, const struct fth_view *v, const struct fth_event *ev)
 {
 	const struct fth_task *t = fth_view_task(v, ev->task);
 	if (!t)
 		return;
-	struct met *m = &a->met.data[t->slot];
+	const struct fth_task_delays *d = &v->kinds[t->kind].delays;
 	if (ev->kind == FTH_EV_TASK_RUNNING)
-		m->launch = FTH_MAX(m->launch, ev->time - m->began);
-	else if (ev->kind == FTH_EV_TASK_LEFT)
-		m->save = FTH_MAX(m->save, ev->time - m->began);
-	m->began = ev->time;
+		a->met.data[t->slot].launch = d->fetch + d->setup;
+	else
+		a->met.data[t->slot].save = d->save;
 }
 
 /* Returns whether anything happened but the passing of time. */
@@ -142,9 +142,7 @@ static bool read_events(struct artifact *a, const struct fth_round *round)
 			fth_event_log_ended(&a->events, ev->job, ev->time);
 			fth_map_del(&a->standalone, ev->job);
 			break;
-		case FTH_EV_TASK_STARTING:
 		case FTH_EV_TASK_RUNNING:
-		case FTH_EV_TASK_STOPPED:
 		case FTH_EV_TASK_LEFT:
 			meet_delay(a, round->view, ev);
 			break;
