@@ -18,6 +18,7 @@ enum codec { PLAIN, GZIP, ZSTD };
 struct fth_output {
 	char *path;
 	char *temp; /* NULL: written directly */
+	struct fth_str *memory; /* or into this */
 	int fd;
 	enum codec codec;
 	z_stream z;
@@ -34,6 +35,10 @@ static bool ends_with(const char *s, const char *end)
 
 static int write_all(struct fth_output *o, const char *p, size_t n, struct fth_error *err)
 {
+	if (o->memory) {
+		fth_str_addn(o->memory, p, n);
+		return 0;
+	}
 	while (n) {
 		ssize_t w = write(o->fd, p, n);
 		if (w < 0 && errno == EINTR)
@@ -118,6 +123,15 @@ int fth_output_open(struct fth_output **ret, const char *path, struct fth_error 
 	return 0;
 }
 
+void fth_output_open_memory(struct fth_output **ret, struct fth_str *to)
+{
+	struct fth_output *o = fth_alloc(sizeof(*o));
+	o->fd = -1;
+	o->memory = to;
+	o->chunk = fth_alloc(CHUNK);
+	*ret = o;
+}
+
 static int write_gzip(struct fth_output *o, const char *data, size_t n, int flush, struct fth_error *err)
 {
 	o->z.next_in = (unsigned char *)(uintptr_t)data;
@@ -192,7 +206,7 @@ static int finish(struct fth_output *o, struct fth_error *err)
 int fth_output_commit(struct fth_output *o, struct fth_error *err)
 {
 	int r = finish(o, err);
-	if (!r && o->fd != STDOUT_FILENO) {
+	if (!r && o->fd >= 0 && o->fd != STDOUT_FILENO) {
 		int fd = o->fd;
 		o->fd = -1;
 		if (close(fd) < 0)
