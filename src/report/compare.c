@@ -244,7 +244,7 @@ void fth_comparison_json_one(const struct fth_comparison *c, struct fth_str *out
 
 void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 {
-	struct fth_csv v = {.out = out};
+	struct fth_csvout v = {.out = out};
 	fth_str_add(out, "policy,params,cost_usd,jobs,jobs_unfinished,jct_mean_s,jct_p50_s,jct_p95_s,jct_p99_s,"
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
@@ -252,51 +252,51 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 			 "peak_rss_mb\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
-		fth_csv_text(&v, r->policy);
-		fth_csv_text(&v, r->params.len ? r->params.data : "{}");
-		fth_csv_usd(&v, r->cost);
-		fth_csv_int(&v, (int64_t)r->jobs);
-		fth_csv_int(&v, (int64_t)r->jobs_unfinished);
+		fth_csvout_text(&v, r->policy);
+		fth_csvout_text(&v, r->params.len ? r->params.data : "{}");
+		fth_csvout_usd(&v, r->cost);
+		fth_csvout_int(&v, (int64_t)r->jobs);
+		fth_csvout_int(&v, (int64_t)r->jobs_unfinished);
 		const double times[] = {r->jct_mean_s, r->jct_p50_s,   r->jct_p95_s,
 					r->jct_p99_s,  r->wait_mean_s, r->idle_mean_s};
 		for (size_t k = 0; k < FTH_COUNT(times); k++)
-			fth_csv_real(&v, times[k]);
+			fth_csvout_real(&v, times[k]);
 		const uint64_t counts[] = {r->instances_launched, r->launch_failures, r->migrations, r->preemptions};
 		for (size_t k = 0; k < FTH_COUNT(counts); k++)
-			fth_csv_int(&v, (int64_t)counts[k]);
+			fth_csvout_int(&v, (int64_t)counts[k]);
 		const double shares[] = {r->tasks_per_instance, r->alloc[0], r->alloc[1], r->alloc[2],
 					 r->norm_throughput};
 		for (size_t k = 0; k < FTH_COUNT(shares); k++)
-			fth_csv_real(&v, shares[k]);
-		fth_csv_int(&v, (int64_t)r->rejected_actions);
-		fth_csv_real(&v, r->waste_boot_usd);
-		fth_csv_real(&v, r->waste_idle_usd);
-		fth_csv_real(&v, r->waste_fragmentation_usd);
-		fth_csv_real(&v, r->utilization);
-		fth_csv_text(&v, r->fallback);
-		fth_csv_real(&v, r->wall_s);
-		fth_csv_real(&v, r->peak_rss_mb);
-		fth_csv_end(&v);
+			fth_csvout_real(&v, shares[k]);
+		fth_csvout_int(&v, (int64_t)r->rejected_actions);
+		fth_csvout_real(&v, r->waste_boot_usd);
+		fth_csvout_real(&v, r->waste_idle_usd);
+		fth_csvout_real(&v, r->waste_fragmentation_usd);
+		fth_csvout_real(&v, r->utilization);
+		fth_csvout_text(&v, r->fallback);
+		fth_csvout_real(&v, r->wall_s);
+		fth_csvout_real(&v, r->peak_rss_mb);
+		fth_csvout_end(&v);
 	}
 }
 
 void fth_run_jobs_csv(const struct fth_run *r, const struct fth_symtab *syms, struct fth_str *out)
 {
-	struct fth_csv v = {.out = out};
+	struct fth_csvout v = {.out = out};
 	fth_str_add(out, "job,submitted_s,started_s,ended_s,jct_s,wait_s,executing_s,standalone_s,migrations\r\n");
 	for (size_t i = 0; i < r->job_list.len; i++) {
 		const struct fth_run_job *j = &r->job_list.data[i];
 		bool ended = j->ended != FTH_NEVER, started = j->started != FTH_NEVER;
-		fth_csv_text(&v, fth_sym_str(syms, j->key));
-		fth_csv_seconds(&v, j->submitted);
-		fth_csv_seconds(&v, j->started);
-		fth_csv_seconds(&v, j->ended);
-		fth_csv_seconds(&v, ended ? j->ended - j->submitted : FTH_NEVER);
-		fth_csv_seconds(&v, started ? j->started - j->submitted : FTH_NEVER);
-		fth_csv_seconds(&v, j->executing);
-		fth_csv_seconds(&v, j->standalone);
-		fth_csv_int(&v, j->moves);
-		fth_csv_end(&v);
+		fth_csvout_text(&v, fth_sym_str(syms, j->key));
+		fth_csvout_seconds(&v, j->submitted);
+		fth_csvout_seconds(&v, j->started);
+		fth_csvout_seconds(&v, j->ended);
+		fth_csvout_seconds(&v, ended ? j->ended - j->submitted : FTH_NEVER);
+		fth_csvout_seconds(&v, started ? j->started - j->submitted : FTH_NEVER);
+		fth_csvout_seconds(&v, j->executing);
+		fth_csvout_seconds(&v, j->standalone);
+		fth_csvout_int(&v, j->moves);
+		fth_csvout_end(&v);
 	}
 }
 
@@ -304,7 +304,7 @@ void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out)
 {
 	static const char *const markets[] = {"on-demand", "spot", "reserved"};
 	const char **names = fth_alloc(FTH_MAX(r->ntypes, 1u) * sizeof(*names));
-	struct fth_csv v = {.out = out};
+	struct fth_csvout v = {.out = out};
 	size_t pos = 0;
 	for (uint32_t t = 0; t < r->ntypes && pos < r->type_names.len; t++) {
 		names[t] = r->type_names.data + pos;
@@ -313,16 +313,16 @@ void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out)
 	fth_str_add(out, "instance,type,capacity_type,requested_s,acquired_s,ready_s,gone_s,tasks,cost_usd\r\n");
 	for (size_t i = 0; i < r->instance_list.len; i++) {
 		const struct fth_run_instance *n = &r->instance_list.data[i];
-		fth_csv_int(&v, n->id);
-		fth_csv_text(&v, n->type < r->ntypes && names[n->type] ? names[n->type] : "");
-		fth_csv_text(&v, markets[n->market]);
-		fth_csv_seconds(&v, n->requested);
-		fth_csv_seconds(&v, n->acquired);
-		fth_csv_seconds(&v, n->ready);
-		fth_csv_seconds(&v, n->gone);
-		fth_csv_int(&v, n->tasks);
-		fth_csv_usd(&v, n->cost);
-		fth_csv_end(&v);
+		fth_csvout_int(&v, n->id);
+		fth_csvout_text(&v, n->type < r->ntypes && names[n->type] ? names[n->type] : "");
+		fth_csvout_text(&v, markets[n->market]);
+		fth_csvout_seconds(&v, n->requested);
+		fth_csvout_seconds(&v, n->acquired);
+		fth_csvout_seconds(&v, n->ready);
+		fth_csvout_seconds(&v, n->gone);
+		fth_csvout_int(&v, n->tasks);
+		fth_csvout_usd(&v, n->cost);
+		fth_csvout_end(&v);
 	}
 	free(names);
 }

@@ -109,11 +109,12 @@ static void against(const struct fth_figures *f, size_t run, double value, doubl
 void fth_figure_cost(const struct fth_figures *f, struct fth_str *out)
 {
 	size_t n = f->c->nruns, base = fth_comparison_baseline(f->c);
-	double *v = fth_alloc((n + 1) * sizeof(*v));
+	double *v = fth_alloc((n + 1) * sizeof(*v)), most = 0;
 	struct fth_str *texts = fth_alloc((n + 1) * sizeof(*texts));
+	for (size_t i = 0; i < n; i++)
+		most = FTH_MAX(most, v[i] = fth_usd(f->c->runs[i].cost));
 	for (size_t i = 0; i < n; i++) {
-		v[i] = fth_usd(f->c->runs[i].cost);
-		fth_human_usd(&texts[i], v[i], v[i] >= 10000 ? 0 : 2);
+		fth_human_usd(&texts[i], v[i], most >= 1000 ? 0 : 2);
 		against(f, i, v[i], fth_usd(f->c->runs[base].cost), &texts[i]);
 	}
 	struct fth_bars b = {.id = "cost", .title = "Total cost", .subtitle = "dollars for the whole workload",
@@ -146,7 +147,7 @@ void fth_figure_jct(const struct fth_figures *f, struct fth_str *out)
 void fth_figure_waste(const struct fth_figures *f, struct fth_str *out)
 {
 	static const char *const names[] = {"used", "room left beside tasks", "ready but empty", "booting"};
-	static const unsigned colours[] = {0, 3, 1, 5};
+	static const unsigned colours[] = {7, 3, 1, 5};
 	size_t n = f->c->nruns;
 	double *v = fth_alloc((4 * n + 1) * sizeof(*v));
 	struct fth_str *texts = fth_alloc((n + 1) * sizeof(*texts));
@@ -215,6 +216,14 @@ static void sampled_release(struct sampled *s)
 	free(s->sum);
 }
 
+/* Where the time axis of a run ends, seconds. */
+static double end_of(const struct fth_run *r)
+{
+	double buckets = (double)r->bucket_width / (double)FTH_SEC * (double)r->buckets.len;
+	double end = r->ended_at > 0 ? (double)r->ended_at / (double)FTH_SEC : buckets;
+	return FTH_MAX(end, 1.0);
+}
+
 /* How long point i really lasted: the last one may be cut by the end of the run. */
 static double lasted(const struct fth_run *r, const struct sampled *s, size_t i)
 {
@@ -241,7 +250,10 @@ static void all_runs_plot(const struct fth_figures *f, struct fth_plot *p, bool 
 						.n = s.n + (s.n ? extra : 0)};
 		sampled_release(&s);
 	}
-	p->x.unit = FTH_UNIT_SECONDS;
+	double end = 0;
+	for (size_t i = 0; i < n; i++)
+		end = FTH_MAX(end, end_of(&f->c->runs[i]));
+	p->x = (struct fth_axis){.unit = FTH_UNIT_SECONDS, .max = end};
 	p->y.unit = FTH_UNIT_USD;
 	p->series = series;
 	p->nseries = n;
@@ -333,7 +345,7 @@ void fth_figure_types(const struct fth_figures *f, size_t run, struct fth_str *o
 	id_of(id, "types", run);
 	struct fth_plot p = {.id = id, .title = "Instances by type", .subtitle = "instances rented",
 			     .desc = "Stacked areas: number of rented instances of each type over time.",
-			     .x = {.unit = FTH_UNIT_SECONDS}, .series = series, .nseries = nseries};
+			     .x = {.unit = FTH_UNIT_SECONDS, .max = end_of(r)}, .series = series, .nseries = nseries};
 	fth_plot_html(&p, out);
 	free(y);
 	sampled_release(&s);
@@ -362,7 +374,7 @@ void fth_figure_utilisation(const struct fth_figures *f, size_t run, struct fth_
 	id_of(id, "util", run);
 	struct fth_plot p = {.id = id, .title = "Utilisation", .subtitle = "share of rented capacity given to tasks",
 			     .desc = "One line per resource: allocated share of the rented capacity over time.",
-			     .x = {.unit = FTH_UNIT_SECONDS}, .y = {.unit = FTH_UNIT_SHARE, .max = 1},
+			     .x = {.unit = FTH_UNIT_SECONDS, .max = end_of(r)}, .y = {.unit = FTH_UNIT_SHARE, .max = 1},
 			     .series = series, .nseries = nseries};
 	fth_plot_html(&p, out);
 	free(y);
@@ -386,7 +398,7 @@ void fth_figure_tasks(const struct fth_figures *f, size_t run, struct fth_str *o
 	id_of(id, "tasks", run);
 	struct fth_plot p = {.id = id, .title = "Tasks", .subtitle = "tasks placed on machines and tasks waiting",
 			     .desc = "Stacked areas: tasks placed on rented instances, and tasks waiting, over time.",
-			     .x = {.unit = FTH_UNIT_SECONDS}, .series = series, .nseries = 2};
+			     .x = {.unit = FTH_UNIT_SECONDS, .max = end_of(r)}, .series = series, .nseries = 2};
 	fth_plot_html(&p, out);
 	free(placed);
 	free(waiting);
@@ -479,7 +491,7 @@ void fth_figure_gantt(const struct fth_figures *f, size_t run, struct fth_str *o
 	char id[32];
 	id_of(id, "gantt", run);
 	struct fth_gantt g = {.id = id, .title = "Lifetimes of instances", .subtitle = subtitle.data, .spans = spans,
-			      .nspans = n, .max = FTH_MAX((double)r->ended_at / 1e6, 1.0), .names = names,
+			      .nspans = n, .max = end_of(r), .names = names,
 			      .colours = colours, .nnames = gantt_legend(f, spans, n, names, colours),
 			      .desc = "One row per instance, from the moment it was rented until it was gone."};
 	fth_gantt_html(&g, out);

@@ -133,14 +133,14 @@ void fth_json_raw(struct fth_json *j, const char *key, const char *json)
 
 /* ---- CSV ---- */
 
-static void csv_lead(struct fth_csv *c)
+static void csv_lead(struct fth_csvout *c)
 {
 	if (c->more)
 		fth_str_addc(c->out, ',');
 	c->more = true;
 }
 
-void fth_csv_text(struct fth_csv *c, const char *text)
+void fth_csvout_text(struct fth_csvout *c, const char *text)
 {
 	csv_lead(c);
 	if (!strpbrk(text, ",\"\r\n")) {
@@ -156,33 +156,33 @@ void fth_csv_text(struct fth_csv *c, const char *text)
 	fth_str_addc(c->out, '"');
 }
 
-void fth_csv_int(struct fth_csv *c, int64_t v)
+void fth_csvout_int(struct fth_csvout *c, int64_t v)
 {
 	csv_lead(c);
 	fth_str_addf(c->out, "%lld", (long long)v);
 }
 
-void fth_csv_real(struct fth_csv *c, double v)
+void fth_csvout_real(struct fth_csvout *c, double v)
 {
 	csv_lead(c);
 	if (isfinite(v))
 		fth_str_real(c->out, v);
 }
 
-void fth_csv_usd(struct fth_csv *c, fth_money v)
+void fth_csvout_usd(struct fth_csvout *c, fth_money v)
 {
 	csv_lead(c);
 	fth_str_usd(c->out, v);
 }
 
-void fth_csv_seconds(struct fth_csv *c, fth_time t)
+void fth_csvout_seconds(struct fth_csvout *c, fth_time t)
 {
 	csv_lead(c);
 	if (t != FTH_NEVER)
 		fth_str_scaled(c->out, t, FTH_SEC);
 }
 
-void fth_csv_end(struct fth_csv *c)
+void fth_csvout_end(struct fth_csvout *c)
 {
 	fth_str_add(c->out, "\r\n");
 	c->more = false;

@@ -24,16 +24,16 @@ void fth_json_raw(struct fth_json *j, const char *key, const char *json); /* JSO
 
 /* ---- CSV (RFC 4180: CRLF, quotes only where needed) ---- */
 
-struct fth_csv {
+struct fth_csvout {
 	struct fth_str *out;
 	bool more;
 };
-void fth_csv_text(struct fth_csv *c, const char *text);
-void fth_csv_int(struct fth_csv *c, int64_t v);
-void fth_csv_real(struct fth_csv *c, double v); /* not finite: empty */
-void fth_csv_usd(struct fth_csv *c, fth_money v);
-void fth_csv_seconds(struct fth_csv *c, fth_time t); /* FTH_NEVER: empty */
-void fth_csv_end(struct fth_csv *c);                 /* of the row */
+void fth_csvout_text(struct fth_csvout *c, const char *text);
+void fth_csvout_int(struct fth_csvout *c, int64_t v);
+void fth_csvout_real(struct fth_csvout *c, double v); /* not finite: empty */
+void fth_csvout_usd(struct fth_csvout *c, fth_money v);
+void fth_csvout_seconds(struct fth_csvout *c, fth_time t); /* FTH_NEVER: empty */
+void fth_csvout_end(struct fth_csvout *c);                 /* of the row */
 
 /* ---- HTML ---- */
 

@@ -11,9 +11,15 @@ enum { MAX_NOTES = 64 };
 
 /* A job while it is unfinished; by slot. */
 struct live_job {
-	fth_time since; /* executing since; FTH_NEVER: it does not */
+	fth_time since;   /* executing since; FTH_NEVER: it does not */
+	fth_time moved;   /* when it was last told to move; FTH_NEVER: not yet */
 	uint32_t running; /* tasks launched and not told to stop */
-	uint64_t moved_in; /* last round that moved it, + 1 */
+};
+
+/* A task as it was when last looked at; by slot. */
+struct live_task {
+	bool executing;
+	fth_instance_id target, on;
 };
 
 struct fth_metrics {
@@ -21,14 +27,11 @@ struct fth_metrics {
 	struct fth_usage usage;
 	FTH_VEC(struct fth_run_job) jobs; /* by id */
 	FTH_VEC(struct live_job) live;    /* by job slot */
-	FTH_VEC(bool) executing;          /* by task slot */
+	FTH_VEC(struct live_task) tasks;  /* by task slot */
+	const struct fth_workload *workload;
 	FTH_VEC(struct fth_run_instance) instances; /* by id; never acquired: dropped at the end */
 	FTH_VEC(struct fth_run_note) notes;
-	/* What a plan will change, looked at again when it has been applied. */
-	FTH_VEC(fth_instance_id) touched;
-	FTH_VEC(fth_task_id) stopped;
-	fth_instance_id before[2]; /* where the event's task was bound and stood */
-	uint64_t rounds, rounds_decided, tasks_done;
+	uint64_t rounds_decided, tasks_done;
 	uint64_t launched, launch_failures, migrations, preemptions, lost_tasks;
 	uint32_t live_tasks_max;
 };
@@ -55,9 +58,16 @@ static struct fth_run_instance *instance_record(struct fth_metrics *m, fth_insta
 
 static struct live_job *live_of(struct fth_metrics *m, const struct fth_job *j)
 {
-	const struct live_job none = {.since = FTH_NEVER};
+	const struct live_job none = {.since = FTH_NEVER, .moved = FTH_NEVER};
 	FILL_TO(&m->live, j->slot, none);
 	return &m->live.data[j->slot];
+}
+
+static struct live_task *task_of(struct fth_metrics *m, const struct fth_task *t)
+{
+	const struct live_task none = {.target = FTH_NONE, .on = FTH_NONE};
+	FILL_TO(&m->tasks, t->slot, none);
+	return &m->tasks.data[t->slot];
 }
 
 static struct fth_run_job *job_record(struct fth_metrics *m, fth_job_id id)
@@ -91,10 +101,10 @@ static void set_executing(struct fth_metrics *m, const struct fth_cluster *c, co
 			  fth_time now)
 {
 	const struct fth_job *j = fth_cluster_job(c, t->job);
-	FILL_TO(&m->executing, t->slot, false);
-	if (!j || m->executing.data[t->slot] == on)
+	struct live_task *l = task_of(m, t);
+	if (!j || l->executing == on)
 		return;
-	m->executing.data[t->slot] = on;
+	l->executing = on;
 	live_of(m, j)->running += on ? 1 : (uint32_t)-1;
 	update_executing(m, j, now);
 }
@@ -108,6 +118,21 @@ static void touch(struct fth_metrics *m, const struct fth_cluster *c, fth_instan
 		fth_usage_touch(&m->usage, i);
 }
 
+/* A task may have changed the instances where it was, and those where it is. */
+static void touch_task(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t)
+{
+	struct live_task *l = task_of(m, t);
+	touch(m, c, l->target);
+	if (l->on != l->target)
+		touch(m, c, l->on);
+	if (t->target != l->target && t->target != l->on)
+		touch(m, c, t->target);
+	if (t->on != l->target && t->on != l->on && t->on != t->target)
+		touch(m, c, t->on);
+	l->target = t->target;
+	l->on = t->on;
+}
+
 static bool is_task_event(enum fth_event_kind k)
 {
 	return k >= FTH_EV_TASK_STARTING && k <= FTH_EV_TASK_LOST;
@@ -115,27 +140,27 @@ static bool is_task_event(enum fth_event_kind k)
 
 static void before_event(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev)
 {
-	struct fth_metrics *m = metrics_of(o);
-	fth_usage_advance(&m->usage, ev->time);
-	m->before[0] = m->before[1] = FTH_NONE;
-	if (is_task_event(ev->kind)) {
-		const struct fth_task *t = fth_cluster_task(c, ev->task);
-		if (t) {
-			m->before[0] = t->target;
-			m->before[1] = t->on;
-		}
-	} else if (ev->kind == FTH_EV_JOB_CANCELLED) {
-		const struct fth_job *j = fth_cluster_job(c, ev->job);
-		for (uint32_t n = 0; j && n < j->ntasks; n++) {
-			const struct fth_task *t = fth_cluster_task(c, j->first_task + n);
-			if (t && t->target != FTH_NONE)
-				fth_vec_push(&m->touched, t->target);
-			if (t && t->on != FTH_NONE)
-				fth_vec_push(&m->touched, t->on);
-			if (t)
-				set_executing(m, c, t, false, ev->time);
-		}
+	(void)c;
+	fth_usage_advance(&metrics_of(o)->usage, ev->time);
+}
+
+static void on_task_done(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, bool told_to_stop,
+			 fth_time now)
+{
+	const struct fth_job *j = fth_cluster_job(c, t->job);
+	m->tasks_done++;
+	if (!j)
+		return;
+	/* It ended in the very moment at which it was told to move: the move came to nothing. */
+	struct live_job *l = live_of(m, j);
+	struct fth_run_job *r = job_record(m, j->id);
+	if (told_to_stop && l->moved == now && r->moves) {
+		r->moves--;
+		m->migrations--;
+		l->moved = FTH_NEVER;
 	}
+	/* Of tasks that advance together one less is left: the others may be all there are. */
+	update_executing(m, j, now);
 }
 
 static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
@@ -150,18 +175,25 @@ static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, co
 		set_executing(m, c, t, true, ev->time);
 		instance_record(m, ev->instance)->tasks++;
 	} else if (ev->kind != FTH_EV_TASK_STARTING) {
+		bool told_to_stop = !task_of(m, t)->executing;
 		set_executing(m, c, t, false, ev->time);
-		m->tasks_done += ev->kind == FTH_EV_TASK_DONE;
 		m->lost_tasks += ev->kind == FTH_EV_TASK_LOST;
-		/* Of tasks that advance together one less is left: the others may be all there are. */
-		const struct fth_job *j = fth_cluster_job(c, t->job);
-		if (j && ev->kind == FTH_EV_TASK_DONE)
-			update_executing(m, j, ev->time);
+		if (ev->kind == FTH_EV_TASK_DONE)
+			on_task_done(m, c, t, told_to_stop, ev->time);
 	}
-	touch(m, c, m->before[0]);
-	touch(m, c, m->before[1]);
-	touch(m, c, t->target);
-	touch(m, c, t->on);
+	touch_task(m, c, t);
+}
+
+static void on_cancelled(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	const struct fth_job *j = fth_cluster_job(c, ev->job);
+	for (uint32_t n = 0; j && n < j->ntasks; n++) {
+		const struct fth_task *t = fth_cluster_task(c, j->first_task + n);
+		if (!t)
+			continue;
+		set_executing(m, c, t, false, ev->time);
+		touch_task(m, c, t);
+	}
 }
 
 static void on_instance_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
@@ -201,12 +233,23 @@ static void after_event(struct fth_observer *o, const struct fth_cluster *c, con
 		   ev->kind == FTH_EV_INSTANCE_GONE || ev->kind == FTH_EV_INSTANCE_REVOKED) {
 		on_instance_event(m, c, ev);
 	} else if (ev->kind == FTH_EV_JOB_CANCELLED) {
-		for (size_t n = 0; n < m->touched.len; n++)
-			touch(m, c, m->touched.data[n]);
-		fth_vec_clear(&m->touched);
+		on_cancelled(m, c, ev);
 	}
 	m->usage.waiting = c->view.nwaiting;
 	m->live_tasks_max = FTH_MAX(m->live_tasks_max, c->view.ntasks);
+}
+
+static fth_time runtime_alone(const struct fth_workload *w, const struct fth_job_spec *j)
+{
+	fth_time longest = 0;
+	if (j->iter_rate > 0)
+		return (fth_time)((double)j->iters / j->iter_rate * (double)FTH_SEC);
+	for (uint32_t g = 0; g < j->ngroups; g++) {
+		const struct fth_task_group *group = &w->groups.data[j->first_group + g];
+		for (uint32_t i = 0; i < (group->first_own == FTH_NONE ? 1 : group->count); i++)
+			longest = FTH_MAX(longest, fth_group_work(w, group, i));
+	}
+	return longest;
 }
 
 static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const struct fth_job *job)
@@ -215,14 +258,16 @@ static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const
 	struct fth_run_job *r = job_record(m, job->id);
 	r->key = job->name;
 	r->submitted = job->submitted;
-	*live_of(m, job) = (struct live_job){.since = FTH_NEVER};
+	*live_of(m, job) = (struct live_job){.since = FTH_NEVER, .moved = FTH_NEVER};
 	for (uint32_t n = 0; n < job->ntasks; n++) {
 		const struct fth_task *t = fth_cluster_task(c, job->first_task + n);
-		if (t) {
-			FILL_TO(&m->executing, t->slot, false);
-			m->executing.data[t->slot] = false;
-		}
+		if (t)
+			*task_of(m, t) = (struct live_task){.target = FTH_NONE, .on = FTH_NONE};
 	}
+	/* Jobs are submitted in the workload's order, so its job of this number is this one. */
+	const struct fth_workload *w = m->workload;
+	if (w && job->id < w->jobs.len && w->jobs.data[job->id].key == job->name)
+		r->standalone = runtime_alone(w, &w->jobs.data[job->id]);
 }
 
 /* ---- plans ---- */
@@ -247,9 +292,9 @@ static void add_note(struct fth_metrics *m, const struct fth_plan_note *note)
 	n->count++;
 }
 
-/* A task is told to stop. Of a job whose tasks move together all stop, it is looked at once a round,
- * and its move counts once; a move counts only once the job has been launched. */
-static void on_move(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_action *a)
+/* A task was told to go elsewhere or to wait. Of a job whose tasks move together all are told so in the
+ * same round, which counts once; and it counts only once the job has been launched. */
+static void on_move(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_action *a, fth_time now)
 {
 	const struct fth_task *t = fth_cluster_task(c, a->task);
 	const struct fth_job *j = t ? fth_cluster_job(c, t->job) : NULL;
@@ -257,59 +302,38 @@ static void on_move(struct fth_metrics *m, const struct fth_cluster *c, const st
 		return;
 	struct fth_run_job *r = job_record(m, j->id);
 	struct live_job *l = live_of(m, j);
-	bool again = together(j) && l->moved_in == m->rounds + 1;
-	if (t->target != FTH_NONE)
-		fth_vec_push(&m->touched, t->target);
-	if (t->on != FTH_NONE)
-		fth_vec_push(&m->touched, t->on);
 	m->preemptions += a->kind == FTH_ACT_PREEMPT;
-	if (again)
-		return;
-	l->moved_in = m->rounds + 1;
-	if (a->kind == FTH_ACT_MIGRATE && r->started != FTH_NEVER) {
+	bool counted = together(j) && l->moved == now;
+	if (a->kind == FTH_ACT_MIGRATE && r->started != FTH_NEVER && !counted) {
 		r->moves++;
 		m->migrations++;
+		l->moved = now;
 	}
-	uint32_t n = together(j) ? j->ntasks : 1;
-	fth_task_id first = together(j) ? j->first_task : t->id;
-	for (uint32_t k = 0; k < n; k++)
-		fth_vec_push(&m->stopped, first + k);
+	if (t->state != FTH_TASK_RUNNING)
+		set_executing(m, c, t, false, now);
 }
 
 static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
-		    const uint8_t *verdicts)
+		    const uint8_t *verdicts, const struct fth_action *accepted, size_t naccepted)
 {
 	struct fth_metrics *m = metrics_of(o);
-	bool any = false;
+	(void)verdicts;
 	fth_usage_advance(&m->usage, now);
-	for (size_t n = 0; n < plan->actions.len; n++) {
-		const struct fth_action *a = &plan->actions.data[n];
-		if (verdicts[n])
-			continue;
-		any = true;
+	for (size_t n = 0; n < naccepted; n++) {
+		const struct fth_action *a = &accepted[n];
 		if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
-			on_move(m, c, a);
-		if (a->kind != FTH_ACT_PREEMPT && a->kind != FTH_ACT_LAUNCH && a->kind != FTH_ACT_WAKE)
-			fth_vec_push(&m->touched, a->instance);
+			on_move(m, c, a, now);
+		if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT || a->kind == FTH_ACT_PLACE) {
+			const struct fth_task *t = fth_cluster_task(c, a->task);
+			if (t)
+				touch_task(m, c, t);
+		} else if (a->kind == FTH_ACT_DRAIN || a->kind == FTH_ACT_TERMINATE) {
+			touch(m, c, a->instance);
+		}
 	}
-	m->rounds++;
-	m->rounds_decided += any;
+	m->rounds_decided += naccepted > 0;
 	for (size_t n = 0; n < plan->notes.len; n++)
 		add_note(m, &plan->notes.data[n]);
-}
-
-static void after_plan(struct fth_observer *o, const struct fth_cluster *c, fth_time now)
-{
-	struct fth_metrics *m = metrics_of(o);
-	for (size_t n = 0; n < m->stopped.len; n++) {
-		const struct fth_task *t = fth_cluster_task(c, m->stopped.data[n]);
-		if (t && t->state != FTH_TASK_RUNNING)
-			set_executing(m, c, t, false, now);
-	}
-	for (size_t n = 0; n < m->touched.len; n++)
-		touch(m, c, m->touched.data[n]);
-	fth_vec_clear(&m->stopped);
-	fth_vec_clear(&m->touched);
 	m->usage.waiting = c->view.nwaiting;
 }
 
@@ -330,7 +354,6 @@ struct fth_metrics *fth_metrics_new(const struct fth_catalog *c, fth_time window
 		.after_event = after_event,
 		.on_submit = on_submit,
 		.on_plan = on_plan,
-		.after_plan = after_plan,
 		.on_charge = on_charge,
 	};
 	return m;
@@ -346,6 +369,11 @@ void fth_metrics_standalone(struct fth_metrics *m, fth_job_id job, fth_time stan
 	job_record(m, job)->standalone = standalone;
 }
 
+void fth_metrics_workload(struct fth_metrics *m, const struct fth_workload *w)
+{
+	m->workload = w;
+}
+
 void fth_metrics_free(struct fth_metrics *m)
 {
 	if (!m)
@@ -353,11 +381,9 @@ void fth_metrics_free(struct fth_metrics *m)
 	fth_usage_release(&m->usage);
 	fth_vec_release(&m->jobs);
 	fth_vec_release(&m->live);
-	fth_vec_release(&m->executing);
+	fth_vec_release(&m->tasks);
 	fth_vec_release(&m->instances);
 	fth_vec_release(&m->notes);
-	fth_vec_release(&m->touched);
-	fth_vec_release(&m->stopped);
 	free(m);
 }
 
@@ -409,6 +435,7 @@ static void engine_figures(struct fth_run *run, const struct fth_engine *e)
 
 void fth_metrics_finish(struct fth_metrics *m, const struct fth_engine *e, fth_time now, struct fth_run *run)
 {
+	now = FTH_MAX(now, m->usage.now);
 	fth_usage_advance(&m->usage, now);
 	fth_usage_finish(&m->usage, run);
 	engine_figures(run, e);

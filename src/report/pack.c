@@ -40,18 +40,18 @@ void fth_pack_json(const struct fth_pack_report *p, struct fth_str *out)
 
 void fth_pack_csv(const struct fth_pack_report *p, struct fth_str *out)
 {
-	struct fth_csv v = {.out = out};
+	struct fth_csvout v = {.out = out};
 	int64_t number = 0;
 	fth_str_add(out, "instance,type,price_per_hour,task\r\n");
 	for (size_t n = 0; n < p->ninstances; n++) {
 		const struct fth_pack_instance *i = &p->instances[n];
 		for (uint32_t copy = 0; copy < i->repeat; copy++, number++) {
 			for (uint32_t t = 0; t < i->ntasks; t++) {
-				fth_csv_int(&v, number);
-				fth_csv_text(&v, i->type);
-				fth_csv_usd(&v, i->price);
-				fth_csv_text(&v, task_name(i, copy, t));
-				fth_csv_end(&v);
+				fth_csvout_int(&v, number);
+				fth_csvout_text(&v, i->type);
+				fth_csvout_usd(&v, i->price);
+				fth_csvout_text(&v, task_name(i, copy, t));
+				fth_csvout_end(&v);
 			}
 		}
 	}

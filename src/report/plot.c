@@ -37,8 +37,8 @@ static double nice_time_step(double raw)
 
 static size_t log_ticks(double min, double max, enum fth_unit unit, double ret[FTH_MAX_TICKS])
 {
-	static const double times[] = {0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400,
-				       365 * 86400.0};
+	static const double times[] = {0.001,    0.01,      0.1,       1,     10,	 60,	    300,	   1800,
+				       2 * 3600, 12 * 3600, 3 * 86400, 10 * 86400, 30 * 86400, 100 * 86400.0, 365 * 86400.0};
 	size_t n = 0;
 	if (unit == FTH_UNIT_SECONDS) {
 		for (size_t i = 0; i < FTH_COUNT(times); i++)
@@ -66,7 +66,7 @@ size_t fth_ticks(double min, double max, unsigned want, enum fth_unit unit, bool
 	double step = unit == FTH_UNIT_SECONDS ? nice_time_step(raw) : nice_step(raw);
 	size_t n = 0;
 	for (double k = ceil(min / step - 1e-9); k * step <= max + step * 1e-9 && n < FTH_MAX_TICKS; k++)
-		ret[n++] = k * step;
+		ret[n++] = k * step + 0.0; /* not minus nothing */
 	return n;
 }
 

@@ -82,7 +82,7 @@ void fth_usage_advance(struct fth_usage *u, fth_time now)
 	u->idle += u->idle_rate * d;
 	u->unused += u->unused_rate * d;
 	add_to_window(u, u->now, now);
-	if (u->up || u->waiting)
+	if (u->up || u->waiting || u->cost_rate)
 		add_to_buckets(u, u->now, now);
 	u->now = now;
 }
@@ -105,9 +105,10 @@ static void settle_type(struct fth_usage *u, fth_type_id type)
 static struct fth_usage_part part_of(const struct fth_usage *u, const struct fth_instance *i)
 {
 	struct fth_usage_part p = {.offer = i->offer, .type = i->type};
-	p.up = i->state == FTH_INSTANCE_BOOTING || i->state == FTH_INSTANCE_READY ||
-	       i->state == FTH_INSTANCE_DRAINING;
-	p.up &= i->acquired != FTH_NEVER;
+	p.paid = i->acquired != FTH_NEVER && i->state != FTH_INSTANCE_GONE;
+	p.up = p.paid && i->state != FTH_INSTANCE_TERMINATING;
+	p.boot = p.paid && i->ready == FTH_NEVER;
+	p.idle = p.paid && !p.boot && !i->ncommitted && !i->nheld;
 	if (!p.up)
 		return p;
 	const struct fth_res *cap = &u->catalog->types[i->type].capacity;
@@ -118,17 +119,26 @@ static struct fth_usage_part part_of(const struct fth_usage *u, const struct fth
 	for (int r = 0; r < 3; r++)
 		p.used[r] = i->committed.v[r];
 	p.tasks = i->ncommitted;
-	p.boot = i->ready == FTH_NEVER;
-	p.idle = !p.boot && !i->ncommitted && !i->nheld;
 	p.unused_ppm = p.boot || p.idle ? 0 : PPM - FTH_MIN(greatest, (int64_t)PPM);
 	return p;
 }
 
 static void apply(struct fth_usage *u, const struct fth_usage_part *p, int sign)
 {
-	if (!p->up)
+	if (!p->paid)
 		return;
 	struct fth_usage_offer *o = &u->offers[p->offer];
+	o->paid += sign;
+	o->boot += sign * p->boot;
+	o->idle += sign * p->idle;
+	o->unused_ppm += sign * p->unused_ppm;
+	__int128 price = sign * (__int128)o->price;
+	u->cost_rate += price;
+	u->boot_rate += price * p->boot;
+	u->idle_rate += price * p->idle;
+	u->unused_rate += price * p->unused_ppm;
+	if (!p->up)
+		return;
 	const struct fth_res *cap = &u->catalog->types[p->type].capacity;
 	settle_type(u, p->type);
 	u->types[p->type].up += sign;
@@ -138,15 +148,6 @@ static void apply(struct fth_usage *u, const struct fth_usage_part *p, int sign)
 		u->used[r] += sign * p->used[r];
 		u->capacity[r] += sign * cap->v[r];
 	}
-	o->up += sign;
-	o->boot += sign * p->boot;
-	o->idle += sign * p->idle;
-	o->unused_ppm += sign * p->unused_ppm;
-	__int128 price = sign * (__int128)o->price;
-	u->cost_rate += price;
-	u->boot_rate += price * p->boot;
-	u->idle_rate += price * p->idle;
-	u->unused_rate += price * p->unused_ppm;
 }
 
 void fth_usage_touch(struct fth_usage *u, const struct fth_instance *i)
@@ -167,7 +168,7 @@ void fth_usage_reprice(struct fth_usage *u, fth_offer_id offer, fth_price price)
 {
 	struct fth_usage_offer *o = &u->offers[offer];
 	__int128 more = (__int128)price - o->price;
-	u->cost_rate += more * o->up;
+	u->cost_rate += more * o->paid;
 	u->boot_rate += more * o->boot;
 	u->idle_rate += more * o->idle;
 	u->unused_rate += more * o->unused_ppm;

@@ -15,13 +15,14 @@
 /* What is rented under one offer now, so that a change of its price is one step. */
 struct fth_usage_offer {
 	fth_price price;
-	int64_t up, boot, idle; /* instances */
+	int64_t paid, boot, idle; /* instances */
 	int64_t unused_ppm;     /* sum over instances with tasks of 1 - greatest committed share */
 };
 
 /* What one instance adds to the sums. */
 struct fth_usage_part {
-	bool up;
+	bool paid; /* it is ours and not gone */
+	bool up;   /* and not on its way out, empty */
 	bool boot, idle;
 	fth_offer_id offer;
 	fth_type_id type;

@@ -18,7 +18,7 @@ enum codec { PLAIN, GZIP, ZSTD };
 struct fth_output {
 	char *path;
 	char *temp; /* NULL: written directly */
-	struct fth_str *memory; /* or into this */
+	struct fth_str *memory; /* not NULL: there is no file */
 	int fd;
 	enum codec codec;
 	z_stream z;
@@ -51,12 +51,19 @@ static int write_all(struct fth_output *o, const char *p, size_t n, struct fth_e
 	return 0;
 }
 
+enum { TEMP_NAMES = 1000 };
+
+static void add_temp_name(struct fth_str *s, const char *path, long pid, int i)
+{
+	fth_str_addf(s, "%s.%ld.%d.part", path, pid, i);
+}
+
 /* Open a new file beside the path; the number makes the name ours among the writers of one program. */
 static int open_beside(struct fth_output *o, struct fth_error *err)
 {
-	for (int i = 0; i < 1000; i++) {
+	for (int i = 0; i < TEMP_NAMES; i++) {
 		struct fth_str s = {0};
-		fth_str_addf(&s, "%s.%ld.%d.part", o->path, (long)getpid(), i);
+		add_temp_name(&s, o->path, (long)getpid(), i);
 		o->fd = open(s.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (o->fd >= 0) {
 			o->temp = s.data;
@@ -126,8 +133,9 @@ int fth_output_open(struct fth_output **ret, const char *path, struct fth_error 
 void fth_output_open_memory(struct fth_output **ret, struct fth_str *to)
 {
 	struct fth_output *o = fth_alloc(sizeof(*o));
-	o->fd = -1;
+	o->path = fth_strdup("memory");
 	o->memory = to;
+	o->fd = -1;
 	o->chunk = fth_alloc(CHUNK);
 	*ret = o;
 }
@@ -206,7 +214,7 @@ static int finish(struct fth_output *o, struct fth_error *err)
 int fth_output_commit(struct fth_output *o, struct fth_error *err)
 {
 	int r = finish(o, err);
-	if (!r && o->fd >= 0 && o->fd != STDOUT_FILENO) {
+	if (!r && o->fd != STDOUT_FILENO && !o->memory) {
 		int fd = o->fd;
 		o->fd = -1;
 		if (close(fd) < 0)
@@ -239,4 +247,17 @@ void fth_output_abort(struct fth_output *o)
 	free(o->temp);
 	free(o->path);
 	free(o);
+}
+
+void fth_output_sweep(const char *path, long pid)
+{
+	char *real = realpath(path, NULL); /* as when it was opened: through a link */
+	bool more = true;
+	for (int i = 0; more && i < TEMP_NAMES; i++) {
+		struct fth_str s = {0};
+		add_temp_name(&s, real ? real : path, pid, i);
+		more = !unlink(s.data);
+		fth_str_release(&s);
+	}
+	free(real);
 }

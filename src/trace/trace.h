@@ -36,11 +36,13 @@ int fth_input_peek(struct fth_input *in, const char **ret, size_t *ret_len, stru
 
 struct fth_output;
 int fth_output_open(struct fth_output **ret, const char *path, struct fth_error *err); /* "-": standard output */
-/* To the end of a string (tests, fuzzing, what is not a file). */
+/* Into a text buffer, plain. */
 void fth_output_open_memory(struct fth_output **ret, struct fth_str *to);
 int fth_output_write(struct fth_output *o, const char *data, size_t n, struct fth_error *err);
 int fth_output_commit(struct fth_output *o, struct fth_error *err); /* closes; on failure nothing is left */
 void fth_output_abort(struct fth_output *o);
+/* Remove what a process that died while it wrote this path has left beside it. */
+void fth_output_sweep(const char *path, long pid);
 
 /* ---- formats ---- */
 
