@@ -320,7 +320,7 @@ double fth_config_lp_sum(const struct fth_config_lp *l, uint32_t sum)
 	return total;
 }
 
-void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double n)
+void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double lo, double hi)
 {
-	fth_lp_set_col(l->lp, l->ngroups + config, n, INFINITY);
+	fth_lp_set_col(l->lp, l->ngroups + config, lo, hi);
 }

@@ -90,7 +90,7 @@ double fth_config_lp_amount(const struct fth_config_lp *l, uint32_t config);
 double fth_config_lp_sum(const struct fth_config_lp *l, uint32_t sum);
 /* Take integer values from the LP's duals as they stand. */
 void fth_config_lp_read_duals(struct fth_config_lp *l);
-/* Fix at least n of a config; 0 frees it. */
-void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double n);
+/* Bounds on the amount of a config; 0 and INFINITY at first. */
+void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double lo, double hi);
 
 #endif

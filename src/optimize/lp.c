@@ -288,6 +288,12 @@ static void compute_primal(struct fth_lp *lp)
 	}
 }
 
+/* Basic, or fixed so that it cannot move: its reduced cost and pivot row are never looked at. */
+static bool still(const struct fth_lp *lp, uint32_t v)
+{
+	return lp->state.data[v] == BASIC || lp->lo.data[v] == lp->hi.data[v];
+}
+
 /* y = c_B B^-1 and d = c - y N, for the costs in work. */
 static void compute_dual(struct fth_lp *lp)
 {
@@ -301,7 +307,7 @@ static void compute_dual(struct fth_lp *lp)
 			lp->y[i] += c * lp->binv[p * m + i];
 	}
 	for (uint32_t v = 0; v < lp->cost.len; v++)
-		lp->d.data[v] = lp->state.data[v] == BASIC ? 0 : lp->work.data[v] - dot(lp, lp->y, v);
+		lp->d.data[v] = still(lp, v) ? 0 : lp->work.data[v] - dot(lp, lp->y, v);
 }
 
 /* alpha = row r of B^-1 N, for nonbasic variables. */
@@ -309,7 +315,7 @@ static void compute_row(struct fth_lp *lp, uint32_t r)
 {
 	const double *rho = lp->binv + (size_t)r * lp->m;
 	for (uint32_t v = 0; v < lp->cost.len; v++)
-		lp->alpha.data[v] = lp->state.data[v] == BASIC ? 0 : dot(lp, rho, v);
+		lp->alpha.data[v] = still(lp, v) ? 0 : dot(lp, rho, v);
 }
 
 /* q enters at place r; w = B^-1 a_q; the leaving one rests at `to`; step t of q. */
