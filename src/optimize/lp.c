@@ -21,7 +21,7 @@ static const double PRIMAL_TOL = 1e-9, DUAL_TOL = 1e-10, PIVOT_TOL = 1e-9;
 
 struct fth_lp {
 	uint32_t m;   /* rows */
-	uint64_t steps;
+	uint64_t steps, work_done;
 	FTH_VEC(double) cost, lo, hi, work, d, alpha; /* by variable; work: costs with shifts; d: reduced */
 	FTH_VEC(unsigned char) state;
 	FTH_VEC(uint32_t) pos;                        /* place in the basis, where basic */
@@ -142,6 +142,11 @@ uint32_t fth_lp_cols(const struct fth_lp *lp)
 uint64_t fth_lp_steps(const struct fth_lp *lp)
 {
 	return lp->steps;
+}
+
+uint64_t fth_lp_work(const struct fth_lp *lp)
+{
+	return lp->work_done;
 }
 
 /* ---- linear algebra ---- */
@@ -350,6 +355,7 @@ static void pivot(struct fth_lp *lp, uint32_t r, uint32_t q, double t, unsigned 
 	lp->fresh = false;
 	lp->age++;
 	lp->steps++;
+	lp->work_done += 2 * m * m + lp->idx.len + 4 * lp->cost.len;
 }
 
 static void refresh(struct fth_lp *lp)

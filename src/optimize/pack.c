@@ -4,7 +4,7 @@
 
 #include "optimize/pack_internal.h"
 
-enum { DEFAULT_NODES = 200 };
+static const uint64_t DEFAULT_WORK = 20000000;
 
 static void problem_release(struct fth_pack_problem *p)
 {
@@ -324,6 +324,7 @@ static void report(const struct fth_pack_problem *p, const struct fth_pack_outco
 	ret->nodes = o->nodes;
 	ret->pricing_nodes = o->pricing_nodes;
 	ret->lp_steps = o->lp_steps;
+	ret->work = o->work;
 }
 
 int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const struct fth_pack_item *items,
@@ -341,7 +342,7 @@ int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const st
 	if (!r && o.start)
 		r = read_start(&p, nitems, o.start, &start, err);
 	if (!r && p.ngroups)
-		r = fth_pack_search(&p, o.start ? &start : NULL, o.max_nodes ? o.max_nodes : DEFAULT_NODES, &outcome, err);
+		r = fth_pack_search(&p, o.start ? &start : NULL, o.max_work ? o.max_work : DEFAULT_WORK, &outcome, err);
 	if (!r) {
 		write_plan(&p, &outcome.plan, items, nitems, &ret->packing);
 		report(&p, &outcome, ret);

@@ -14,7 +14,9 @@ struct fth_pack_options {
 	/* A packing of the same items to start from (Full Reconfiguration's, say); NULL: none. */
 	const struct fth_packing *start;
 	const char *start_method; /* its name, for the result; NULL: "start" */
-	uint32_t max_nodes; /* of the search tree; 0: 200. The limit is a count, so that results repeat. */
+	/* Most work, in units of about 50 ns; 0: 20 million. A count and not a time, so that results repeat;
+	 * it is looked at between nodes, so a hard first node may take more. */
+	uint64_t max_work;
 };
 
 struct fth_pack_result {
@@ -25,7 +27,7 @@ struct fth_pack_result {
 	double gap;                 /* (price - lower bound) / lower bound */
 	bool proven;                /* the gap is 0: nothing cheaper exists */
 	uint32_t groups, types;     /* tasks that differ, types not dominated by others */
-	uint64_t columns, nodes, pricing_nodes, lp_steps;
+	uint64_t columns, nodes, pricing_nodes, lp_steps, work;
 };
 
 /* -ENOENT: a task fits no offer, named in err; -ERANGE: amounts beyond 64 bits. */

@@ -12,7 +12,7 @@
 
 enum { DIVE_NODES = 300, DIVE_ROUNDS = 20, MAX_WEIGHT = 10000, MANY_TRIES = 10, MAX_REPLACED = 8 };
 
-static const struct fth_config_effort EFFORT = {.quick_nodes = 2000, .exact_nodes = 3000000, .rounds = 3000};
+static const struct fth_config_effort EFFORT = {.quick_nodes = 2000, .exact_nodes = 1000000, .rounds = 3000};
 
 struct node {
 	fth_price bound;
@@ -33,7 +33,7 @@ struct search {
 	int64_t *hi;            /* these and the bounds of the node in hand */
 	fth_price dearest;
 	struct fth_rng rng;     /* for further tries of a dive; always the same seed */
-	uint64_t nodes;
+	uint64_t nodes, max_work;
 };
 
 /* ---- the dive ---- */
@@ -125,7 +125,7 @@ static void close_improper(struct search *s)
 	}
 }
 
-/* Columns for what is left, priced with the duals of the present LP. */
+/* Columns for what is left, priced with the duals of the present LP. False: no better plan down here. */
 static bool resolve(struct search *s)
 {
 	close_improper(s);
@@ -133,14 +133,16 @@ static bool resolve(struct search *s)
 	for (uint32_t g = 0; g < s->p->ngroups; g++)
 		limit[g] = FTH_MAX(s->left[g], 0);
 	int r = fth_lp_solve(s->lp.lp);
-	for (int k = 0; k < DIVE_ROUNDS && !r; k++) {
+	bool done = false;
+	for (int k = 0; k < DIVE_ROUNDS && !r && !done; k++) {
 		fth_config_lp_read_duals(&s->lp);
-		if (!fth_config_lp_price(&s->lp, limit, DIVE_NODES))
-			break;
-		r = fth_lp_solve(s->lp.lp);
+		done = !fth_config_lp_price(&s->lp, limit, DIVE_NODES);
+		if (!done)
+			r = fth_lp_solve(s->lp.lp);
 	}
 	free(limit);
-	return !r || r == -EAGAIN;
+	/* Before pricing is done the LP may still lean on stand-ins, and its objective says little. */
+	return !r && !(done && fth_lp_objective(s->lp.lp) * 1e9 >= (double)s->best.cost);
 }
 
 /* The fixed configs as a plan; copies beyond what is needed are left out. */
@@ -184,10 +186,8 @@ static void dive(struct search *s, uint32_t attempt)
 	memcpy(value, s->lp.value, s->p->ngroups * sizeof(*value));
 	memcpy(s->left, s->p->count, s->p->ngroups * sizeof(*need));
 	fth_vec_clear(&s->fixed);
-	for (uint32_t step = 0; hopeful && fix_some(s, attempt, step); step++) {
+	for (uint32_t step = 0; hopeful && fix_some(s, attempt, step); step++)
 		hopeful = resolve(s);
-		hopeful &= fth_lp_objective(s->lp.lp) * 1e9 < (double)s->best.cost;
-	}
 	if (hopeful) {
 		gather(s, need, &plan);
 		fth_plan_greedy(s->p, &s->lp, value, need, &plan);
@@ -208,7 +208,7 @@ static void dive(struct search *s, uint32_t attempt)
 static void dive_all(struct search *s, const struct node *n, fth_price bound, uint32_t tries)
 {
 	fth_price ignored;
-	for (uint32_t k = 0; k < tries && bound < s->best.cost; k++) {
+	for (uint32_t k = 0; k < tries && bound < s->best.cost && (!k || fth_config_lp_work(&s->lp) < s->max_work); k++) {
 		if (fth_config_lp_solve(&s->lp, n->lo, n->hi, s->best.cost, &EFFORT, &ignored))
 			return;
 		dive(s, k);
@@ -455,10 +455,10 @@ static void first_plans(struct search *s, const struct fth_plan *start)
 	add_plan_configs(s, &s->best);
 }
 
-int fth_pack_search(const struct fth_pack_problem *p, const struct fth_plan *start, uint32_t max_nodes,
+int fth_pack_search(const struct fth_pack_problem *p, const struct fth_plan *start, uint64_t max_work,
 		    struct fth_pack_outcome *ret, struct fth_error *err)
 {
-	struct search s = {.p = p, .stuck = INT64_MAX};
+	struct search s = {.p = p, .stuck = INT64_MAX, .max_work = max_work};
 	uint32_t nsums;
 	int64_t *weight = build_sums(p, &s.nfamilies, &nsums);
 	int r = fth_config_lp_init(&s.lp, p->ngroups, p->count, p->ntypes, p->capacity, p->price, p->demand, p->usable,
@@ -476,7 +476,7 @@ int fth_pack_search(const struct fth_pack_problem *p, const struct fth_plan *sta
 		first_plans(&s, start);
 		push_node(&s, NULL, 0, 0, FTH_NO_BOUND, FTH_NO_BOUND);
 	}
-	while (!r && s.open.len && s.nodes < max_nodes && tree_bound(&s) < s.best.cost) {
+	while (!r && s.open.len && tree_bound(&s) < s.best.cost && fth_config_lp_work(&s.lp) < s.max_work) {
 		struct node n = pop_node(&s);
 		expand(&s, &n);
 	}
@@ -488,6 +488,7 @@ int fth_pack_search(const struct fth_pack_problem *p, const struct fth_plan *sta
 			.nodes = s.nodes,
 			.pricing_nodes = s.lp.pricing_nodes,
 			.lp_steps = fth_lp_steps(s.lp.lp),
+			.work = fth_config_lp_work(&s.lp),
 		};
 	else
 		fth_plan_release(&s.best);
