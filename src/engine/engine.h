@@ -26,10 +26,12 @@ struct fth_observer {
 	void (*after_event)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev);
 	/* A job was submitted (its event follows). */
 	void (*on_submit)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_job *job);
-	/* A plan was judged: verdicts[i] is 0 or why plan action i was refused. Called before it is applied. */
+	/* The policy is about to be asked: the last look at the state before its plan changes it. */
+	void (*before_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now);
+	/* A plan was judged and what was accepted of it applied: verdicts[i] is 0 or why plan action i was
+	 * refused. accepted also holds the restarts that a move implies for the rest of a coupled job. */
 	void (*on_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
-			const uint8_t *verdicts);
-	void (*after_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now);
+			const uint8_t *verdicts, const struct fth_action *accepted, size_t naccepted);
 	/* An instance's meter was closed. */
 	void (*on_charge)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge);
 	struct fth_observer *next;
@@ -62,8 +64,10 @@ fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct ft
 /* Anything else that happened. -EINVAL if it contradicts the state (nothing is changed then). */
 int fth_engine_feed(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
 
-/* When the policy wants to be asked next, given what was fed: FTH_NEVER if not at all. */
-fth_time fth_engine_next_round(const struct fth_engine *e, fth_time now);
+/* How often the policy in charge decides; 0: after every moment at which something happened. */
+fth_time fth_engine_period(const struct fth_engine *e);
+/* When the policy wants to be asked next, not before `from`, given what was fed: FTH_NEVER if not at all. */
+fth_time fth_engine_next_round(const struct fth_engine *e, fth_time from);
 /* Ask the policy and judge its plan. The accepted actions (in plan order; valid until the next call)
  * are already applied to the state as intentions; the driver carries them out. */
 struct fth_accepted {

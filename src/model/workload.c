@@ -7,7 +7,28 @@
 
 void fth_kinds_init(struct fth_kinds *k, struct fth_symtab *syms)
 {
-	*k = (struct fth_kinds){.syms = syms};
+	*k = (struct fth_kinds){.syms = syms, .nres = FTH_RES_EXTRA};
+	k->res_names[FTH_GPU] = fth_sym_intern(syms, "gpu");
+	k->res_names[FTH_CPU] = fth_sym_intern(syms, "cpu");
+	k->res_names[FTH_MEM] = fth_sym_intern(syms, "mem");
+}
+
+int fth_kinds_resource(struct fth_kinds *k, const char *name)
+{
+	fth_sym sym = fth_sym_intern(k->syms, name);
+	for (uint32_t i = 0; i < k->nres; i++)
+		if (k->res_names[i] == sym)
+			return (int)i;
+	if (k->nres == FTH_RES_MAX)
+		return -1;
+	k->res_names[k->nres] = sym;
+	return (int)k->nres++;
+}
+
+void fth_kinds_adopt_resources(struct fth_kinds *k, uint32_t nres, const fth_sym *res_names)
+{
+	k->nres = nres;
+	memcpy(k->res_names, res_names, nres * sizeof(*res_names));
 }
 
 void fth_kinds_release(struct fth_kinds *k)
@@ -241,6 +262,10 @@ static bool kind_fits_somewhere(const struct fth_kind *k, const struct fth_catal
 int fth_workload_check(const struct fth_workload *w, const struct fth_catalog *c, const char *file,
 		       struct fth_error *err)
 {
+	for (uint32_t i = FTH_RES_EXTRA; i < w->kinds->nres; i++)
+		if (i >= c->nres || c->res_names[i] != w->kinds->res_names[i])
+			return fth_fail_at(err, -EINVAL, file, 0, "resource %s is not the catalog's resource %u",
+					   fth_sym_str(w->syms, w->kinds->res_names[i]), i);
 	char *fits = fth_alloc(w->kinds->list.len + 1); /* 0 not looked at, 1 fits, 2 does not */
 	int r = 0;
 	for (size_t i = 0; i < w->jobs.len && !r; i++) {
@@ -250,7 +275,7 @@ int fth_workload_check(const struct fth_workload *w, const struct fth_catalog *c
 			if (!fits[id])
 				fits[id] = kind_fits_somewhere(&w->kinds->list.data[id], c) ? 1 : 2;
 			if (fits[id] == 2)
-				r = fth_fail_at(err, -EINVAL, file, 0,
+				r = fth_fail_at(err, -EINVAL, file, j->line,
 						"job %s: a task that no instance type of the catalog can hold",
 						fth_sym_str(w->syms, j->key));
 		}

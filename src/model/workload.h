@@ -14,6 +14,8 @@
 
 struct fth_kinds {
 	struct fth_symtab *syms; /* borrowed */
+	uint32_t nres;           /* 3 + the extra resources that demands name, as in a catalog */
+	fth_sym res_names[FTH_RES_MAX];
 	FTH_VEC(struct fth_kind) list;
 	FTH_VEC(fth_kind_id) next; /* hash chains */
 	struct fth_map by_hash;
@@ -21,6 +23,11 @@ struct fth_kinds {
 };
 void fth_kinds_init(struct fth_kinds *k, struct fth_symtab *syms);
 void fth_kinds_release(struct fth_kinds *k);
+/* The index of the extra resource with this name, made if there is room; -1 if there is none. */
+int fth_kinds_resource(struct fth_kinds *k, const char *name);
+/* Number the extras as this catalog does. Call it before a workload is read: a demand for an extra
+ * that the workload numbers otherwise than the catalog is refused by fth_workload_check. */
+void fth_kinds_adopt_resources(struct fth_kinds *k, uint32_t nres, const fth_sym *res_names);
 /* The id of a kind equal to this one; its alternatives are copied when it is new. */
 fth_kind_id fth_kinds_intern(struct fth_kinds *k, const struct fth_kind *proto);
 
@@ -39,6 +46,7 @@ struct fth_job_spec {
 	enum fth_job_kind kind;
 	int32_t priority;
 	uint32_t first_group, ngroups;
+	uint32_t line; /* of the file it was read from; 0 unknown */
 	fth_time submit;
 	fth_time deadline; /* FTH_NEVER none */
 	fth_time estimate; /* the user's own; 0 none */

@@ -201,7 +201,7 @@ static int make_groups(struct fth_pack_problem *p, const struct fth_catalog *c, 
 
 /* The start in our words; every bin on the cheapest type that holds it. */
 static int read_start(const struct fth_pack_problem *p, uint32_t nitems, const struct fth_packing *from,
-		      struct fth_plan *plan, struct fth_error *err)
+		      struct fth_layout *plan, struct fth_error *err)
 {
 	int64_t *left = fth_alloc((p->ngroups + 1) * sizeof(*left));
 	uint32_t *copies = fth_alloc((p->ngroups + 1) * sizeof(*copies));
@@ -225,11 +225,11 @@ static int read_start(const struct fth_pack_problem *p, uint32_t nitems, const s
 				parts[n++] = (struct fth_filling){g, copies[g]};
 				left[g] -= (int64_t)copies[g] * bin->repeat;
 			}
-		uint32_t t = fth_plan_holder(p, parts, n, INT64_MAX);
+		uint32_t t = fth_layout_holder(p, parts, n, INT64_MAX);
 		if (t == FTH_NONE)
 			r = -EINVAL;
 		else if (n && bin->repeat)
-			fth_plan_add(p, plan, t, bin->repeat, parts, n);
+			fth_layout_add(p, plan, t, bin->repeat, parts, n);
 	}
 	for (uint32_t g = 0; g < p->ngroups; g++)
 		r = left[g] ? -EINVAL : r;
@@ -255,7 +255,7 @@ static uint32_t next_task(struct queue *q, const struct fth_pack_item *items)
 }
 
 /* Hand out tasks to `bin`, as often as the same items can fill it; how often that was. */
-static int64_t write_bin(const struct fth_plan *plan, const struct fth_plan_bin *bin, int64_t most, struct queue *queues,
+static int64_t write_bin(const struct fth_layout *plan, const struct fth_layout_bin *bin, int64_t most, struct queue *queues,
 			 const struct fth_pack_item *items, fth_offer_id offer, struct fth_packing *ret)
 {
 	int64_t times = most;
@@ -278,7 +278,7 @@ static int64_t write_bin(const struct fth_plan *plan, const struct fth_plan_bin 
 	return times;
 }
 
-static void write_plan(const struct fth_pack_problem *p, const struct fth_plan *plan, const struct fth_pack_item *items,
+static void write_plan(const struct fth_pack_problem *p, const struct fth_layout *plan, const struct fth_pack_item *items,
 		       uint32_t nitems, struct fth_packing *ret)
 {
 	struct queue *queues = fth_alloc((p->ngroups + 1) * sizeof(*queues));
@@ -290,7 +290,7 @@ static void write_plan(const struct fth_pack_problem *p, const struct fth_plan *
 			fth_vec_push(&q->items, i);
 		}
 	for (size_t b = 0; b < plan->bins.len; b++) {
-		const struct fth_plan_bin *bin = &plan->bins.data[b];
+		const struct fth_layout_bin *bin = &plan->bins.data[b];
 		int64_t rest = bin->repeat;
 		while (rest > 0)
 			rest -= write_bin(plan, bin, rest, queues, items, p->offer[bin->type], ret);
@@ -306,7 +306,7 @@ static fth_price alone_price(const struct fth_pack_problem *p)
 	fth_price sum = 0;
 	for (uint32_t g = 0; g < p->ngroups; g++) {
 		struct fth_filling one = {g, 1};
-		sum += p->count[g] * p->price[fth_plan_holder(p, &one, 1, INT64_MAX)];
+		sum += p->count[g] * p->price[fth_layout_holder(p, &one, 1, INT64_MAX)];
 	}
 	return sum;
 }
@@ -332,7 +332,7 @@ int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const st
 {
 	struct fth_pack_problem p = {0};
 	struct fth_pack_options o = options ? *options : (struct fth_pack_options){0};
-	struct fth_plan start = {.method = o.start_method ? o.start_method : "start"};
+	struct fth_layout start = {.method = o.start_method ? o.start_method : "start"};
 	struct fth_pack_outcome outcome = {.plan.method = "nothing to pack"};
 	*ret = (struct fth_pack_result){0};
 	list_types(&p, c);
@@ -347,8 +347,8 @@ int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const st
 		write_plan(&p, &outcome.plan, items, nitems, &ret->packing);
 		report(&p, &outcome, ret);
 	}
-	fth_plan_release(&outcome.plan);
-	fth_plan_release(&start);
+	fth_layout_release(&outcome.plan);
+	fth_layout_release(&start);
 	problem_release(&p);
 	return r;
 }

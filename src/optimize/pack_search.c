@@ -22,7 +22,7 @@ struct node {
 struct search {
 	const struct fth_pack_problem *p;
 	struct fth_config_lp lp;
-	struct fth_plan best;
+	struct fth_layout best;
 	struct fth_arena arena;
 	FTH_VEC(struct node) open;
 	FTH_VEC(int64_t) fixed; /* by config, within a dive */
@@ -39,14 +39,14 @@ struct search {
 /* ---- the dive ---- */
 
 /* Keep the better plan; the other is freed, and plan is empty either way. */
-static void offer_plan(struct search *s, struct fth_plan *plan)
+static void offer_plan(struct search *s, struct fth_layout *plan)
 {
 	if (!s->best.bins.data || plan->cost < s->best.cost) {
-		fth_plan_release(&s->best);
+		fth_layout_release(&s->best);
 		s->best = *plan;
-		*plan = (struct fth_plan){0};
+		*plan = (struct fth_layout){0};
 	}
-	fth_plan_release(plan);
+	fth_layout_release(plan);
 }
 
 static void fix(struct search *s, uint32_t c, int64_t n)
@@ -146,7 +146,7 @@ static bool resolve(struct search *s)
 }
 
 /* The fixed configs as a plan; copies beyond what is needed are left out. */
-static void gather(struct search *s, int64_t *need, struct fth_plan *plan)
+static void gather(struct search *s, int64_t *need, struct fth_layout *plan)
 {
 	struct fth_filling *parts = fth_alloc((s->p->ngroups + 1) * sizeof(*parts));
 	memcpy(need, s->p->count, s->p->ngroups * sizeof(*need));
@@ -169,7 +169,7 @@ static void gather(struct search *s, int64_t *need, struct fth_plan *plan)
 					parts[n++] = f;
 			}
 			if (n)
-				fth_plan_add(s->p, plan, k.type, times, parts, n);
+				fth_layout_add(s->p, plan, k.type, times, parts, n);
 			rest -= times;
 		}
 	}
@@ -178,7 +178,7 @@ static void gather(struct search *s, int64_t *need, struct fth_plan *plan)
 
 static void dive(struct search *s, uint32_t attempt)
 {
-	struct fth_plan plan = {.method = "column-generation"};
+	struct fth_layout plan = {.method = "column-generation"};
 	int64_t *need = fth_alloc((s->p->ngroups + 1) * sizeof(*need));
 	int64_t *value = fth_alloc((s->p->ngroups + 1) * sizeof(*value));
 	bool hopeful = true;
@@ -190,13 +190,13 @@ static void dive(struct search *s, uint32_t attempt)
 		hopeful = resolve(s);
 	if (hopeful) {
 		gather(s, need, &plan);
-		fth_plan_greedy(s->p, &s->lp, value, need, &plan);
-		fth_plan_improve(s->p, &plan);
+		fth_layout_greedy(s->p, &s->lp, value, need, &plan);
+		fth_layout_improve(s->p, &plan);
 		offer_plan(s, &plan);
 	}
 	for (uint32_t c = 0; c < s->fixed.len; c++)
 		fth_config_lp_fix(&s->lp, c, 0, INFINITY);
-	fth_plan_release(&plan);
+	fth_layout_release(&plan);
 	free(need);
 	free(value);
 }
@@ -428,34 +428,34 @@ static void add_single_configs(struct search *s)
 	free(value);
 }
 
-static void add_plan_configs(struct search *s, const struct fth_plan *plan)
+static void add_plan_configs(struct search *s, const struct fth_layout *plan)
 {
 	for (size_t i = 0; i < plan->bins.len; i++) {
-		const struct fth_plan_bin *b = &plan->bins.data[i];
+		const struct fth_layout_bin *b = &plan->bins.data[i];
 		fth_config_lp_add(&s->lp, b->type, plan->parts.data + b->first, b->n);
 	}
 }
 
-static void first_plans(struct search *s, const struct fth_plan *start)
+static void first_plans(struct search *s, const struct fth_layout *start)
 {
-	struct fth_plan copy = {0}, greedy = {.method = "greedy"};
+	struct fth_layout copy = {0}, greedy = {.method = "greedy"};
 	if (start) {
 		copy.method = start->method;
 		for (size_t i = 0; i < start->bins.len; i++) {
-			const struct fth_plan_bin *b = &start->bins.data[i];
-			fth_plan_add(s->p, &copy, b->type, b->repeat, start->parts.data + b->first, b->n);
+			const struct fth_layout_bin *b = &start->bins.data[i];
+			fth_layout_add(s->p, &copy, b->type, b->repeat, start->parts.data + b->first, b->n);
 		}
 		offer_plan(s, &copy);
 	}
 	memcpy(s->left, s->p->count, s->p->ngroups * sizeof(*s->left));
-	fth_plan_greedy(s->p, &s->lp, s->lp.worth_most, s->left, &greedy);
-	fth_plan_improve(s->p, &greedy);
+	fth_layout_greedy(s->p, &s->lp, s->lp.worth_most, s->left, &greedy);
+	fth_layout_improve(s->p, &greedy);
 	offer_plan(s, &greedy);
 	add_single_configs(s);
 	add_plan_configs(s, &s->best);
 }
 
-int fth_pack_search(const struct fth_pack_problem *p, const struct fth_plan *start, uint64_t max_work,
+int fth_pack_search(const struct fth_pack_problem *p, const struct fth_layout *start, uint64_t max_work,
 		    struct fth_pack_outcome *ret, struct fth_error *err)
 {
 	struct search s = {.p = p, .stuck = INT64_MAX, .max_work = max_work};
@@ -491,7 +491,7 @@ int fth_pack_search(const struct fth_pack_problem *p, const struct fth_plan *sta
 			.work = fth_config_lp_work(&s.lp),
 		};
 	else
-		fth_plan_release(&s.best);
+		fth_layout_release(&s.best);
 	fth_config_lp_release(&s.lp);
 	fth_arena_release(&s.arena);
 	fth_vec_release(&s.open);

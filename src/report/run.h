@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one run of one policy gave: the figures of `compare`, and what its pictures are drawn from.
- * Filled by report/metrics.c, which watches an engine; written by report/{table,json,csv,html}.c.
+ * Filled by report/metrics.c, which watches an engine; written by report/compare_*.c.
  */
 #ifndef FTH_REPORT_RUN_H
 #define FTH_REPORT_RUN_H
@@ -11,7 +11,7 @@
 struct fth_run_job {
 	fth_sym key;
 	uint32_t moves;
-	fth_time submitted, started, ended; /* started: first task first launched */
+	fth_time submitted, started, ended; /* started: first task first launched; FTH_NEVER: not yet */
 	fth_time executing;                 /* from launched to the next stop or the end, summed */
 	fth_time standalone;                /* its runtime alone at full speed */
 };
@@ -21,16 +21,17 @@ struct fth_run_instance {
 	fth_type_id type;
 	enum fth_market market;
 	uint32_t tasks; /* ever launched on it */
-	fth_time requested, acquired, ready, gone;
+	fth_time requested, acquired, ready, gone; /* FTH_NEVER: did not come to that */
 	fth_money cost;
 };
 
 /* Time series: integrals over buckets of equal width that double in width when there get too many. */
 enum { FTH_RUN_BUCKETS = 2048 };
+#define FTH_RUN_BUCKET_START FTH_MINUTE
 struct fth_run_bucket {
 	double cost_usd;                  /* charged for this bucket's time at the price then */
-	double instances, tasks, waiting; /* time integrals, in unit-seconds */
-	double used[3], capacity[3];      /* gpu, cpu, mem: unit-seconds */
+	double instances, tasks, waiting; /* time integrals, in unit-seconds; tasks: committed to up instances */
+	double used[3], capacity[3];      /* gpu, cpu, mem of up instances: unit-seconds */
 };
 
 struct fth_run_note {
@@ -60,7 +61,7 @@ struct fth_run {
 	struct fth_str rejected_by; /* JSON object reason -> count; "{}" */
 	double waste_boot_usd, waste_idle_usd, waste_fragmentation_usd;
 	double utilization; /* of what is paid: share of cost that ran tasks, by the most used resource */
-	uint64_t rounds, rounds_decided, events;
+	uint64_t rounds, rounds_decided, events; /* decided: the plan held an action that stood */
 	fth_time ended_at;
 	double wall_s, decide_s, decide_max_s;
 	double peak_rss_mb;
@@ -82,7 +83,23 @@ struct fth_run {
 
 void fth_run_init(struct fth_run *r);
 void fth_run_release(struct fth_run *r);
-/* Between processes of the same program, over a pipe. */
+const char *fth_run_type_name(const struct fth_run *r, uint32_t type);
+/* Completion times of the finished jobs, ascending; ret has room for job_list.len. Returns how many. */
+size_t fth_run_sorted_jcts(const struct fth_run *r, fth_time *ret);
+/* Nearest-rank percentile of ascending values; 0 of none. */
+fth_time fth_percentile(const fth_time *sorted, size_t n, unsigned percent);
+
+/* The figures of jobs (jobs, jobs_unfinished, jct, wait, idle, stretch, norm_throughput) from job_list. */
+void fth_run_job_figures(struct fth_run *r);
+
+/* The bucket of this time, made if need be; widens all buckets when there would be too many. ntypes must
+ * be set before. The pointer is good until the next call. */
+struct fth_run_bucket *fth_run_bucket_at(struct fth_run *r, fth_time t, size_t *ret_index);
+/* Merge buckets two by two. */
+void fth_run_widen(struct fth_run *r);
+
+/* Between processes of the same program, over a pipe. -EPIPE: it ended early; -EBADMSG: not a run. On
+ * failure nothing is changed. */
 int fth_run_write(const struct fth_run *r, int fd);
 int fth_run_read(struct fth_run *r, int fd);
 

@@ -9,20 +9,7 @@
 #include "base/base.h"
 #include "engine/engine.h"
 #include "engine/registry.h"
-#include "model/profile.h"
-#include "model/workload.h"
-
-/* Everything a run reads; loaded once, shared by all runs of a comparison, never written to. */
-struct fth_world {
-	struct fth_symtab *syms;
-	struct fth_kinds kinds;
-	struct fth_catalog_store catalog;
-	struct fth_workload workload;
-	struct fth_profile profile;
-	bool has_profile;
-};
-void fth_world_init(struct fth_world *w);
-void fth_world_release(struct fth_world *w);
+#include "model/world.h"
 
 /* Parameters of the modelled world, as `--sim key=value`. */
 struct fth_sim_params {

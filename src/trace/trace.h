@@ -27,6 +27,8 @@ const char *fth_input_name(const struct fth_input *in);
 uint64_t fth_input_line(const struct fth_input *in); /* of the last line returned, from 1 */
 /* 1 and the next line without its end (NUL-ended, valid until the next call), 0 at the end, -errno. */
 int fth_input_next(struct fth_input *in, char **ret_line, size_t *ret_len, struct fth_error *err);
+/* The last line returned had no line end: a hint that the file was cut off. */
+bool fth_input_cut(const struct fth_input *in);
 /* The first bytes, without consuming them: for recognising a format. */
 int fth_input_peek(struct fth_input *in, const char **ret, size_t *ret_len, struct fth_error *err);
 
@@ -34,9 +36,13 @@ int fth_input_peek(struct fth_input *in, const char **ret, size_t *ret_len, stru
 
 struct fth_output;
 int fth_output_open(struct fth_output **ret, const char *path, struct fth_error *err); /* "-": standard output */
+/* Into a text buffer, plain. */
+void fth_output_open_memory(struct fth_output **ret, struct fth_str *to);
 int fth_output_write(struct fth_output *o, const char *data, size_t n, struct fth_error *err);
 int fth_output_commit(struct fth_output *o, struct fth_error *err); /* closes; on failure nothing is left */
 void fth_output_abort(struct fth_output *o);
+/* Remove what a process that died while it wrote this path has left beside it. */
+void fth_output_sweep(const char *path, long pid);
 
 /* ---- formats ---- */
 
@@ -81,6 +87,7 @@ int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth
 int fth_read_profile(struct fth_profile *p, struct fth_input *in, enum fth_format f, struct fth_error *err);
 /* What a file is, by content; FTH_FORMAT_AUTO if not recognised. */
 int fth_recognise(const char *path, enum fth_format *ret, struct fth_error *err);
+int fth_recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err);
 
 /* Canonical text: reading it back gives the same thing, writing that gives the same bytes. */
 int fth_write_workload(const struct fth_workload *w, struct fth_output *o, struct fth_error *err);
@@ -91,9 +98,20 @@ int fth_write_profile(const struct fth_profile *p, struct fth_output *o, struct 
 int fth_stream_workload(struct fth_job_source **ret, const char *path, struct fth_symtab *syms,
 			struct fth_kinds *kinds, struct fth_error *err);
 void fth_stream_free(struct fth_job_source *s);
+/* What the file says of the whole: known as soon as the stream is open. */
+struct fth_stream_head {
+	fth_sym name;
+	fth_time step;
+};
+const struct fth_stream_head *fth_stream_head(const struct fth_job_source *s);
 
 /* ---- generator ---- */
 
 struct fth_generate_params; /* see generate.h: typed parameters, as for policies */
+
+/* ---- checking a file ---- */
+
+/* Recognise the file (unless told), read all of it, and say in a few lines what it is. */
+int fth_validate(const char *path, enum fth_format f, struct fth_str *ret_summary, struct fth_error *err);
 
 #endif

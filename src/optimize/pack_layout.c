@@ -4,17 +4,17 @@
 
 enum { GREEDY_NODES = 200 };
 
-void fth_plan_release(struct fth_plan *p)
+void fth_layout_release(struct fth_layout *p)
 {
 	fth_vec_release(&p->bins);
 	fth_vec_release(&p->parts);
-	*p = (struct fth_plan){0};
+	*p = (struct fth_layout){0};
 }
 
-void fth_plan_add(const struct fth_pack_problem *p, struct fth_plan *plan, uint32_t type, int64_t repeat,
+void fth_layout_add(const struct fth_pack_problem *p, struct fth_layout *plan, uint32_t type, int64_t repeat,
 		  const struct fth_filling *parts, uint32_t n)
 {
-	struct fth_plan_bin bin = {.type = type, .first = (uint32_t)plan->parts.len, .n = n, .repeat = repeat};
+	struct fth_layout_bin bin = {.type = type, .first = (uint32_t)plan->parts.len, .n = n, .repeat = repeat};
 	fth_vec_reserve(&plan->parts, plan->parts.len + n);
 	for (uint32_t i = 0; i < n; i++)
 		fth_vec_push(&plan->parts, parts[i]);
@@ -37,8 +37,8 @@ static bool better_buy(int64_t a, fth_price pa, int64_t b, fth_price pb)
 	return x > y || (x == y && a > b);
 }
 
-void fth_plan_greedy(const struct fth_pack_problem *p, struct fth_config_lp *l, const int64_t *value, int64_t *left,
-		     struct fth_plan *plan)
+void fth_layout_greedy(const struct fth_pack_problem *p, struct fth_config_lp *l, const int64_t *value, int64_t *left,
+		     struct fth_layout *plan)
 {
 	int64_t *v = fth_alloc((p->ngroups + 1) * sizeof(*v));
 	struct fth_filling *parts = fth_alloc((p->ngroups + 1) * sizeof(*parts));
@@ -63,7 +63,7 @@ void fth_plan_greedy(const struct fth_pack_problem *p, struct fth_config_lp *l, 
 			repeat = FTH_MIN(repeat, left[parts[i].item] / parts[i].copies);
 		for (uint32_t i = 0; i < n; i++)
 			left[parts[i].item] -= repeat * parts[i].copies;
-		fth_plan_add(p, plan, type, repeat, parts, n);
+		fth_layout_add(p, plan, type, repeat, parts, n);
 	}
 	free(v);
 	free(parts);
@@ -102,17 +102,17 @@ static uint32_t cheapest_holder(const struct fth_pack_problem *p, const struct f
 	return best;
 }
 
-uint32_t fth_plan_holder(const struct fth_pack_problem *p, const struct fth_filling *parts, uint32_t n,
+uint32_t fth_layout_holder(const struct fth_pack_problem *p, const struct fth_filling *parts, uint32_t n,
 			 fth_price below)
 {
 	return cheapest_holder(p, parts, n, NULL, 0, below);
 }
 
-static void downsize(const struct fth_pack_problem *p, struct fth_plan *plan)
+static void downsize(const struct fth_pack_problem *p, struct fth_layout *plan)
 {
 	for (size_t i = 0; i < plan->bins.len; i++) {
-		struct fth_plan_bin *b = &plan->bins.data[i];
-		uint32_t t = fth_plan_holder(p, plan->parts.data + b->first, b->n, p->price[b->type]);
+		struct fth_layout_bin *b = &plan->bins.data[i];
+		uint32_t t = fth_layout_holder(p, plan->parts.data + b->first, b->n, p->price[b->type]);
 		if (t == FTH_NONE)
 			continue;
 		plan->cost -= (p->price[b->type] - p->price[t]) * b->repeat;
@@ -121,12 +121,12 @@ static void downsize(const struct fth_pack_problem *p, struct fth_plan *plan)
 }
 
 /* The two fillings on one machine of type t, `times` times, instead of apart. */
-static void join(const struct fth_pack_problem *p, struct fth_plan *plan, size_t i, size_t j, uint32_t t, int64_t times)
+static void join(const struct fth_pack_problem *p, struct fth_layout *plan, size_t i, size_t j, uint32_t t, int64_t times)
 {
 	uint32_t first = (uint32_t)plan->parts.len, n = 0;
 	size_t from[2] = {i, j};
 	for (int k = 0; k < 2; k++) {
-		struct fth_plan_bin *b = &plan->bins.data[from[k]];
+		struct fth_layout_bin *b = &plan->bins.data[from[k]];
 		for (uint32_t q = 0; q < b->n; q++) {
 			struct fth_filling f = plan->parts.data[b->first + q];
 			uint32_t at = 0;
@@ -142,16 +142,16 @@ static void join(const struct fth_pack_problem *p, struct fth_plan *plan, size_t
 		b->repeat -= times;
 		plan->cost -= p->price[b->type] * times;
 	}
-	struct fth_plan_bin both = {.type = t, .first = first, .n = n, .repeat = times};
+	struct fth_layout_bin both = {.type = t, .first = first, .n = n, .repeat = times};
 	plan->cost += p->price[t] * times;
 	fth_vec_push(&plan->bins, both);
 }
 
-static void merge_pairs(const struct fth_pack_problem *p, struct fth_plan *plan)
+static void merge_pairs(const struct fth_pack_problem *p, struct fth_layout *plan)
 {
 	for (size_t i = 0; i < plan->bins.len; i++) {
 		for (size_t j = 0; j <= i && plan->bins.data[i].repeat; j++) {
-			const struct fth_plan_bin *a = &plan->bins.data[i], *b = &plan->bins.data[j];
+			const struct fth_layout_bin *a = &plan->bins.data[i], *b = &plan->bins.data[j];
 			int64_t times = i == j ? a->repeat / 2 : FTH_MIN(a->repeat, b->repeat);
 			if (!times)
 				continue;
@@ -169,7 +169,7 @@ static void merge_pairs(const struct fth_pack_problem *p, struct fth_plan *plan)
 	plan->bins.len = kept;
 }
 
-void fth_plan_improve(const struct fth_pack_problem *p, struct fth_plan *plan)
+void fth_layout_improve(const struct fth_pack_problem *p, struct fth_layout *plan)
 {
 	fth_price before;
 	do {

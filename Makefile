@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door: installs what is missing, then lets Meson and Ninja do the work.
+
+BUILD ?= build
+SAN ?= build-san
+FUZZ ?= build-fuzz
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Seconds each fuzz target runs.
+FUZZ_SECONDS ?= 60
+
+.PHONY: all demo build test bench fuzz install clean help deps
+
+all: demo
+
+help:
+	@echo "make            the same as make demo"
+	@echo "make demo       install what is missing, build, compare all policies on the bundled sample"
+	@echo "make build      build only: $(BUILD)/farthing"
+	@echo "make test       all tests, plain and with sanitizers"
+	@echo "make bench      benchmarks with growth curves"
+	@echo "make fuzz       run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds (clang)"
+	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
+	@echo "make clean      remove the build folders"
+
+$(BUILD)/build.ninja: | deps
+	@meson setup $(BUILD) --prefix=$(PREFIX) >$(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+
+deps:
+	@scripts/deps.sh build
+
+build: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+demo: build
+	@$(BUILD)/farthing compare --html farthing-report.html
+	@echo
+	@echo "The full report is in $(CURDIR)/farthing-report.html: open it in a browser."
+
+test:
+	@scripts/deps.sh test
+	@scripts/test.sh $(BUILD) $(SAN)
+
+bench: build
+	@scripts/bench.sh $(BUILD)
+
+fuzz:
+	@scripts/deps.sh fuzz
+	@scripts/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
+
+install: build
+	@meson configure $(BUILD) --prefix=$(PREFIX) >/dev/null
+	@ninja -C $(BUILD) --quiet
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
+	@echo "installed below $(DESTDIR)$(PREFIX)"
+
+clean:
+	rm -rf $(BUILD) $(SAN) $(FUZZ) $(BUILD).log

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cli.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+void fth_cli_error(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	fflush(stdout);
+	fputs("farthing: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+/* Whose fault it was decides the code: what the user gave, what the machine lacks, or us. */
+static int exit_code(int code)
+{
+	switch (-code) {
+	case ENOMEM:
+		return FTH_EXIT_MEMORY;
+	case ECANCELED:
+	case EINTR:
+		return FTH_EXIT_INTERRUPTED;
+	case EIO:
+	case ENOSPC:
+	case EPIPE:
+	case EFBIG:
+	case EROFS:
+	case EDQUOT:
+		return FTH_EXIT_FAILED;
+	case EDEADLK:
+	case ETIME:
+		return FTH_EXIT_UNFINISHED;
+	case EFAULT:
+	case ENOTRECOVERABLE:
+		return FTH_EXIT_INTERNAL;
+	default:
+		return FTH_EXIT_USAGE;
+	}
+}
+
+int fth_cli_fail(const struct fth_error *err)
+{
+	fth_cli_error("%s", err->text[0] ? err->text : strerror(-err->code));
+	return exit_code(err->code);
+}
+
+bool fth_cli_color(const struct fth_args *a)
+{
+	const char *when = fth_args_text(a, "color"), *term = getenv("TERM"), *none = getenv("NO_COLOR");
+	if (!strcmp(when, "always"))
+		return true;
+	if (!strcmp(when, "never") || (none && *none))
+		return false;
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb");
+}
+
+unsigned fth_cli_width(void)
+{
+	struct winsize w;
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &w))
+		return 0;
+	return w.ws_col;
+}
+
+int fth_cli_write(const char *path, const char *data, size_t n, struct fth_error *err)
+{
+	struct fth_output *o;
+	int r = fth_output_open(&o, path ? path : "-", err);
+	if (r)
+		return r;
+	r = fth_output_write(o, data, n, err);
+	if (r) {
+		fth_output_abort(o);
+		return r;
+	}
+	return fth_output_commit(o, err);
+}

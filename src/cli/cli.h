@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the verbs share: messages, inputs, outputs, options. */
+#ifndef FTH_CLI_CLI_H
+#define FTH_CLI_CLI_H
+
+#include "base/base.h"
+#include "cli/options.h"
+#include "engine/registry.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+
+#ifndef FTH_VERSION
+#define FTH_VERSION "unknown"
+#define FTH_RELEASED "unknown"
+#endif
+#define FTH_VERSION_TEXT "farthing " FTH_VERSION
+
+/* ---- messages ---- */
+
+/* "farthing: text" on standard error. */
+void fth_cli_error(const char *fmt, ...) FTH_PRINTF(1, 2);
+/* Tell the error and return the exit code that stands for it. */
+int fth_cli_fail(const struct fth_error *err);
+/* Whether to colour what goes to standard output, by --color. */
+bool fth_cli_color(const struct fth_args *a);
+/* Columns of the terminal that standard output is; 0: it is none. */
+unsigned fth_cli_width(void);
+
+/* ---- option tables that verbs share ---- */
+
+extern const struct fth_option fth_options_common[]; /* --help, --quiet, --color */
+extern const struct fth_option fth_options_inputs[];  /* --workload, --catalog */
+extern const struct fth_option fth_options_formats[]; /* in which format those are */
+extern const struct fth_option fth_options_interference[];
+extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
+extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */
+
+/* The i-th of all file formats. */
+const char *fth_cli_nth_format(unsigned i);
+
+/* ---- inputs (inputs.c) ---- */
+
+int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *ret, struct fth_error *err);
+/* Load what the input options name, or the bundled samples; interference only if the verb takes it. */
+int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
+int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err);
+
+/* A policy by what the user wrote; what is unknown is refused with the nearest known name. */
+int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err);
+
+/* Whether compare leaves it out unless it is named. */
+bool fth_cli_is_yardstick(const struct fth_policy_ops *ops);
+
+struct fth_cli_policies {
+	struct fth_policy_choice *list;
+	size_t n;
+};
+/* All of --policy, or every product policy if there is none. */
+int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, struct fth_error *err);
+void fth_cli_policies_release(struct fth_cli_policies *p);
+
+/* ---- outputs ---- */
+
+/* The whole of a file at once ("-" or NULL: standard output); it appears whole or not at all. */
+int fth_cli_write(const char *path, const char *data, size_t n, struct fth_error *err);
+
+#endif

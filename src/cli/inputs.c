@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What verbs read: option tables, files or bundled samples, policies. */
+#include "cli/cli.h"
+#include "policies/table.h"
+#include "trace/samples.h"
+
+/* ---- options ---- */
+
+static const char *const color_choices[] = {"auto", "always", "never", NULL};
+
+const struct fth_option fth_options_common[] = {
+	{.name = "color", .type = FTH_OPT_CHOICE, .arg = "WHEN", .def = "auto", .choices = color_choices,
+	 .help = "colour the table: auto does so on a terminal unless NO_COLOR is set"},
+	{.name = "quiet", .letter = 'q', .type = FTH_OPT_FLAG, .help = "no progress and no remarks on standard error"},
+	{.name = "help", .letter = 'h', .type = FTH_OPT_FLAG, .help = "print this and exit"},
+	{0},
+};
+
+static const char *nth_format(unsigned i, enum fth_content content)
+{
+	for (int f = FTH_FORMAT_AUTO + 1; f < FTH_FORMAT_NKINDS; f++)
+		if (fth_format_content(f) == content && i-- == 0)
+			return fth_format_name(f);
+	return NULL;
+}
+
+const char *fth_cli_nth_format(unsigned i)
+{
+	return i + 1 < FTH_FORMAT_NKINDS ? fth_format_name((enum fth_format)(i + 1)) : NULL;
+}
+
+static const char *nth_workload_format(unsigned i)
+{
+	return nth_format(i, FTH_CONTENT_WORKLOAD);
+}
+
+static const char *nth_catalog_format(unsigned i)
+{
+	return nth_format(i, FTH_CONTENT_CATALOG);
+}
+
+static const char *nth_profile_format(unsigned i)
+{
+	return nth_format(i, FTH_CONTENT_PROFILE);
+}
+
+const struct fth_option fth_options_inputs[] = {
+	{.name = "workload", .letter = 'w', .type = FTH_OPT_FILE, .arg = "FILE", .def = "the bundled sample",
+	 .help = "the jobs; plain, gzip or zstd, '-' reads standard input"},
+	{.name = "catalog", .letter = 'c', .type = FTH_OPT_FILE, .arg = "FILE", .def = "the bundled sample",
+	 .help = "the instance types and what they cost"},
+	{0},
+};
+
+const struct fth_option fth_options_interference[] = {
+	{.name = "interference", .letter = 'i', .type = FTH_OPT_FILE, .arg = "FILE",
+	 .help = "how fast each class of tasks is beside each other one; without it tasks do not slow each other down, "
+		 "unless the bundled workload is used: it brings its own"},
+	{.name = "interference-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_profile_format, .help = "format of the interference file"},
+	{0},
+};
+
+const struct fth_option fth_options_formats[] = {
+	{.name = "workload-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_workload_format, .help = "format of the workload"},
+	{.name = "catalog-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_catalog_format, .help = "format of the catalog"},
+	{0},
+};
+
+const struct fth_option fth_options_import[] = {
+	{.name = "prices", .type = FTH_OPT_FILE, .arg = "FILE",
+	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
+	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
+	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
+	 .help = "mean time between arrivals, for a workload that does not tell when jobs came"},
+	{0},
+};
+
+const struct fth_option fth_options_runs[] = {
+	{.name = "sim", .type = FTH_OPT_SETTING, .many = true, .arg = "KEY=VALUE", .params = fth_sim_param_table,
+	 .help = "a parameter of the simulated world"},
+	{.name = "seed", .type = FTH_OPT_INT, .arg = "N", .def = "1", .min = 0, .max = 9000000000000000,
+	 .help = "seed of everything that is drawn"},
+	{0},
+};
+
+/* ---- files ---- */
+
+static int duration_option(const struct fth_args *a, const char *name, fth_time *ret, struct fth_error *err)
+{
+	const char *v = fth_args_text(a, name);
+	if (v && fth_parse_duration(v, strlen(v), ret))
+		return fth_fail(err, -EINVAL, "--%s: '%s' is not a duration such as 30, 90s, 5m or 2h", name, v);
+	return 0;
+}
+
+int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *ret, struct fth_error *err)
+{
+	*ret = (struct fth_import_options){
+		.prices = fth_args_text(a, "prices"),
+		.region = fth_args_text(a, "region"),
+		.families = fth_args_text(a, "families"),
+		.seed = (uint64_t)fth_args_int(a, "seed"),
+	};
+	return duration_option(a, "mean-gap", &ret->mean_gap, err);
+}
+
+static enum fth_format format_of(const struct fth_args *a, const char *option, enum fth_content content)
+{
+	enum fth_format f = FTH_FORMAT_AUTO;
+	const char *name = fth_args_given(a, option);
+	/* The option's choices are the formats' names, so this finds it. */
+	if (name)
+		fth_format_find(name, content, &f);
+	return f;
+}
+
+static int open_sample(struct fth_input **ret, const struct fth_sample *s, struct fth_error *err)
+{
+	return fth_input_open_memory(ret, s->name, s->data, s->size, err);
+}
+
+/* A file, or the bundled sample of its kind. */
+static int load_workload(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
+			 struct fth_error *err)
+{
+	const char *path = fth_args_given(a, "workload");
+	struct fth_input *in = NULL;
+	if (path)
+		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
+	int r = open_sample(&in, &fth_sample_workload, err);
+	if (r)
+		return r;
+	r = fth_read_workload(&w->workload, in, FTH_FORMAT_AUTO, o, err);
+	fth_input_close(in);
+	return r;
+}
+
+static int load_catalog(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
+			struct fth_error *err)
+{
+	const char *path = fth_args_given(a, "catalog");
+	struct fth_input *in = NULL;
+	if (path)
+		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
+	int r = open_sample(&in, &fth_sample_catalog, err);
+	if (r)
+		return r;
+	r = fth_read_catalog(&w->catalog, in, FTH_FORMAT_AUTO, o, err);
+	fth_input_close(in);
+	return r;
+}
+
+/* The bundled profile is about the bundled workload's classes: it goes with that one only. */
+static int load_profile(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	const char *path = fth_args_given(a, "interference");
+	struct fth_input *in = NULL;
+	w->has_profile = path || !fth_args_given(a, "workload");
+	if (path)
+		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
+	if (!w->has_profile)
+		return 0;
+	int r = open_sample(&in, &fth_sample_profile, err);
+	if (r)
+		return r;
+	r = fth_read_profile(&w->profile, in, FTH_FORMAT_AUTO, err);
+	fth_input_close(in);
+	return r;
+}
+
+int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	struct fth_import_options o;
+	const char *path = fth_args_given(a, "workload"), *catalog = fth_args_given(a, "catalog");
+	bool with_profile = fth_verb_option(a->verb, "interference", strlen("interference")) != NULL;
+	int r = fth_cli_import_options(a, &o, err);
+	if (r)
+		return r;
+	if (path && catalog && !strcmp(path, "-") && !strcmp(catalog, "-"))
+		return fth_fail(err, -EINVAL, "--workload and --catalog cannot both be standard input");
+	/* The catalog first: it names the resources that demands may speak of. */
+	r = load_catalog(a, w, &o, err);
+	if (!r)
+		r = load_workload(a, w, &o, err);
+	if (!r && with_profile)
+		r = load_profile(a, w, err);
+	if (!r)
+		r = fth_workload_check(&w->workload, &w->catalog.pub, path ? path : "the bundled workload", err);
+	return r;
+}
+
+int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err)
+{
+	size_t pos = 0;
+	const char *text;
+	fth_params_defaults(fth_sim_param_table, ret);
+	ret->seed = fth_args_int(a, "seed");
+	while ((text = fth_args_each(a, "sim", &pos))) {
+		const char *eq = strchr(text, '=');
+		int r = fth_params_set(fth_sim_param_table, ret, "--sim", text, (size_t)(eq - text), eq + 1,
+				       strlen(eq + 1), err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- policies ---- */
+
+/* A name without '/' or ".so" that is no policy's: say which one is near. */
+static int check_policy_name(const char *text, size_t len, struct fth_error *err)
+{
+	struct fth_nearest near;
+	char hint[128];
+	if (memchr(text, '/', len) || (len > 3 && !memcmp(text + len - 3, ".so", 3)))
+		return 0;
+	fth_nearest_init(&near, text, len);
+	for (int i = 0; fth_policies[i]; i++) {
+		if (strlen(fth_policies[i]->name) == len && !memcmp(fth_policies[i]->name, text, len))
+			return 0;
+		fth_nearest_try(&near, fth_policies[i]->name);
+	}
+	return fth_fail(err, -EINVAL, "no policy '%.*s'%s; 'farthing policies' lists them, and one of your own is given as a "
+			"path: ./%.*s.so", (int)len, text, fth_nearest_hint(&near, "", hint, sizeof(hint)), (int)len, text);
+}
+
+/* The policy is known but one of its settings was refused: if it is a misspelt key, say which is near. */
+static void hint_parameter(const char *text, struct fth_error *err)
+{
+	const struct fth_policy_ops *ops = NULL;
+	size_t len = strcspn(text, ":");
+	for (int i = 0; fth_policies[i]; i++)
+		if (strlen(fth_policies[i]->name) == len && !memcmp(fth_policies[i]->name, text, len))
+			ops = fth_policies[i];
+	for (const char *p = text + len; ops && ops->params && *p; p += strcspn(p, ",")) {
+		struct fth_nearest near;
+		char hint[128];
+		bool known = false;
+		p++;
+		fth_nearest_init(&near, p, strcspn(p, "=,"));
+		for (const struct fth_param *q = ops->params; q->name; q++) {
+			known |= strlen(q->name) == near.len && !memcmp(q->name, p, near.len);
+			fth_nearest_try(&near, q->name);
+		}
+		if (known || !near.best)
+			continue;
+		size_t n = strlen(err->text);
+		snprintf(err->text + n, sizeof(err->text) - n, "%s", fth_nearest_hint(&near, "", hint, sizeof(hint)));
+		return;
+	}
+}
+
+int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err)
+{
+	int r = check_policy_name(text, strcspn(text, ":"), err);
+	if (r)
+		return r;
+	r = fth_policy_choose(ret, fth_policies, text, err);
+	if (r)
+		hint_parameter(text, err);
+	return r;
+}
+
+bool fth_cli_is_yardstick(const struct fth_policy_ops *ops)
+{
+	for (int i = 0; fth_yardsticks[i]; i++)
+		if (fth_yardsticks[i] == ops)
+			return true;
+	return false;
+}
+
+static int add_policy(struct fth_cli_policies *p, const char *text, struct fth_error *err)
+{
+	p->list = fth_realloc(p->list, (p->n + 1) * sizeof(*p->list));
+	int r = fth_cli_policy(&p->list[p->n], text, err);
+	p->n += !r;
+	return r;
+}
+
+int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, struct fth_error *err)
+{
+	/* A verb that takes one policy has a default for it; the others run them all. */
+	bool one = !fth_verb_option(a->verb, "policy", strlen("policy"))->many;
+	size_t pos = 0;
+	const char *text;
+	int r = 0;
+	*ret = (struct fth_cli_policies){0};
+	while (!r && (text = fth_args_each(a, "policy", &pos)))
+		r = add_policy(ret, text, err);
+	if (!r && !ret->n && one)
+		r = add_policy(ret, fth_args_text(a, "policy"), err);
+	for (int i = 0; !r && !one && !fth_args_given(a, "policy") && fth_policies[i]; i++)
+		if (!fth_cli_is_yardstick(fth_policies[i]))
+			r = add_policy(ret, fth_policies[i]->name, err);
+	if (r)
+		fth_cli_policies_release(ret);
+	return r;
+}
+
+void fth_cli_policies_release(struct fth_cli_policies *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		fth_policy_choice_release(&p->list[i]);
+	free(p->list);
+	*p = (struct fth_cli_policies){0};
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One file per verb; the table of them all is in verbs.c. */
+#ifndef FTH_CLI_VERBS_H
+#define FTH_CLI_VERBS_H
+
+#include "cli/options.h"
+
+extern const struct fth_verb fth_verb_sim;
+extern const struct fth_verb fth_verb_compare;
+extern const struct fth_verb fth_verb_plan_pack;
+extern const struct fth_verb fth_verb_import;
+extern const struct fth_verb fth_verb_generate;
+extern const struct fth_verb fth_verb_validate;
+extern const struct fth_verb fth_verb_policies;
+extern const struct fth_verb fth_verb_replay;
+extern const struct fth_verb fth_verb_explain;
+extern const struct fth_verb fth_verb_repro;
+extern const struct fth_verb fth_verb_help;
+extern const struct fth_verb fth_verb_version;
+extern const struct fth_verb fth_verb_completion;
+
+#endif

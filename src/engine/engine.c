@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "engine/internal.h"
+
+#include "engine/registry.h"
+
+static int start_policy(struct fth_engine *e, const struct fth_policy_ops *ops, const void *params,
+			struct fth_error *err)
+{
+	e->policy = ops;
+	e->self = NULL;
+	e->view = e->cluster.view;
+	if (!(ops->flags & FTH_POLICY_WANTS_PROFILE))
+		e->view.profile = NULL;
+	int r = ops->init ? ops->init(&e->self, &e->view, params) : 0;
+	if (r)
+		return fth_fail(err, r, "policy %s could not start: %s", ops->name, strerror(-r));
+	e->period = ops->period ? ops->period(e->self) : 0;
+	return 0;
+}
+
+int fth_engine_new(struct fth_engine **ret, const struct fth_engine_config *cfg, struct fth_error *err)
+{
+	if (cfg->policy->abi != FTH_POLICY_ABI || !cfg->policy->decide)
+		return fth_fail(err, -EINVAL, "policy %s: made for interface %u, this program has %u",
+				cfg->policy->name, cfg->policy->abi, FTH_POLICY_ABI);
+	struct fth_engine *e = fth_alloc(sizeof(*e));
+	e->cfg = *cfg;
+	e->wake = FTH_NEVER;
+	e->last_round = -1;
+	fth_cluster_init(&e->cluster, cfg->syms, cfg->catalog, cfg->kinds, cfg->profile);
+	int r = start_policy(e, cfg->policy, cfg->params, err);
+	if (r) {
+		e->policy = NULL;
+		fth_engine_free(e);
+		return r;
+	}
+	*ret = e;
+	return 0;
+}
+
+void fth_engine_free(struct fth_engine *e)
+{
+	if (!e)
+		return;
+	if (e->policy && e->policy->fini)
+		e->policy->fini(e->self);
+	free(e->fallback_params);
+	fth_cluster_release(&e->cluster);
+	fth_ledger_release(&e->ledger);
+	fth_plan_release(&e->plan);
+	fth_vec_release(&e->events);
+	fth_vec_release(&e->verdicts);
+	fth_vec_release(&e->accepted);
+	for (size_t i = 0; i < e->wishes.len; i++)
+		fth_vec_release(&e->wishes.data[i].offers);
+	fth_vec_release(&e->wishes);
+	fth_vec_release(&e->departing);
+	fth_vec_release(&e->arrivals);
+	fth_vec_release(&e->announced);
+	free(e);
+}
+
+void fth_engine_observe(struct fth_engine *e, struct fth_observer *o)
+{
+	struct fth_observer **at = &e->observers;
+	while (*at)
+		at = &(*at)->next;
+	*at = o;
+	o->next = NULL;
+}
+
+const struct fth_cluster *fth_engine_cluster(const struct fth_engine *e)
+{
+	return &e->cluster;
+}
+
+const struct fth_ledger *fth_engine_ledger(const struct fth_engine *e)
+{
+	return &e->ledger;
+}
+
+const struct fth_engine_stats *fth_engine_stats(const struct fth_engine *e)
+{
+	return &e->stats;
+}
+
+int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err)
+{
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->before_event)
+			o->before_event(o, &e->cluster, ev);
+	/* Remembered first, because reducing it may imply others that come after. */
+	fth_vec_push(&e->events, *ev);
+	int r = fth_reduce(e, ev, err);
+	if (r) {
+		e->events.len--;
+		return r;
+	}
+	e->stats.events++;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->after_event)
+			o->after_event(o, &e->cluster, ev);
+	return 0;
+}
+
+int fth_engine_feed(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err)
+{
+	if (ev->kind == FTH_EV_JOB_SUBMITTED || ev->kind == FTH_EV_JOB_DONE)
+		return fth_fail(err, -EINVAL, "event %s is the engine's own", fth_event_name(ev->kind));
+	return fth_engine_take(e, ev, err);
+}
+
+fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct fth_job_item *item, fth_time estimate)
+{
+	struct fth_job *j = fth_cluster_add_job(&e->cluster, item, now, estimate);
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_submit)
+			o->on_submit(o, &e->cluster, j);
+	struct fth_event ev = {.kind = FTH_EV_JOB_SUBMITTED,
+			       .time = now,
+			       .job = j->id,
+			       .task = FTH_NONE,
+			       .instance = FTH_NONE,
+			       .offer = FTH_NONE};
+	fth_engine_take(e, &ev, NULL);
+	return j->id;
+}
+
+fth_time fth_engine_period(const struct fth_engine *e)
+{
+	return e->period;
+}
+
+static fth_time round_up(fth_time t, fth_time period)
+{
+	return period && t % period ? t + period - t % period : t;
+}
+
+fth_time fth_engine_next_round(const struct fth_engine *e, fth_time from)
+{
+	fth_time at = e->wake == FTH_NEVER ? FTH_NEVER : round_up(FTH_MAX(e->wake, from), e->period);
+	if (e->events.len)
+		at = FTH_MIN(at, round_up(FTH_MAX(from, e->events.data[0].time), e->period));
+	/* One round an instant for those with a period: what comes after it in the same instant waits. */
+	if (e->period && at != FTH_NEVER && at <= e->last_round)
+		at = e->last_round + e->period;
+	return at;
+}
+
+/* The policy failed: say why, and let the fallback go on from the state as it is. */
+static int fall_back(struct fth_engine *e, const char *why, struct fth_error *err)
+{
+	const struct fth_policy_ops *ops = e->cfg.fallback;
+	if (e->stats.fell_back || !ops || ops == e->policy)
+		return fth_fail(err, -EPROTO, "policy %s %s", e->policy->name, why);
+	snprintf(e->stats.why_fallback, sizeof(e->stats.why_fallback), "policy %s %s; %s took over", e->policy->name,
+		 why, ops->name);
+	e->stats.fell_back = true;
+	if (e->policy->fini)
+		e->policy->fini(e->self);
+	e->fallback_params = fth_alloc(ops->params_size);
+	if (ops->params)
+		fth_params_defaults(ops->params, e->fallback_params);
+	int r = start_policy(e, ops, e->fallback_params, err);
+	if (r)
+		e->policy = NULL;
+	return r;
+}
+
+static int ask(struct fth_engine *e, fth_time now)
+{
+	struct fth_round round = {.now = now, .view = &e->view, .events = e->events.data, .nevents = e->events.len};
+	const struct fth_profile *profile = e->view.profile;
+	e->view = e->cluster.view;
+	e->view.profile = profile;
+	fth_plan_reset(&e->plan, e->cluster.instances.next_id);
+	int64_t before = e->cfg.clock_ns ? e->cfg.clock_ns() : 0;
+	int r = e->policy->decide(e->self, &round, &e->plan);
+	int64_t took = e->cfg.clock_ns ? e->cfg.clock_ns() - before : 0;
+	e->stats.decide_ns += took;
+	e->stats.decide_max_ns = FTH_MAX(e->stats.decide_max_ns, took);
+	if (r)
+		return r < 0 ? r : -EPROTO;
+	return e->cfg.decide_limit_ns && took > e->cfg.decide_limit_ns ? -ETIME : 0;
+}
+
+/* Launch ids were given in plan order; a refused launch leaves a gap that later launches fill, so a
+ * plan's own ids are translated. Refused ones become FTH_NONE, and what depends on them is refused. */
+static fth_instance_id translate(const fth_instance_id *map, fth_instance_id first, uint32_t n, fth_instance_id id)
+{
+	return id != FTH_NONE && id >= first && id - first < n ? map[id - first] : id;
+}
+
+static void judge_plan(struct fth_engine *e, fth_time now)
+{
+	fth_instance_id first = e->cluster.instances.next_id;
+	uint32_t nlaunch = e->plan.next_instance - first, k = 0;
+	fth_instance_id *map = fth_alloc((nlaunch + 1) * sizeof(*map));
+	fth_vec_clear(&e->accepted);
+	fth_vec_clear(&e->verdicts);
+	memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
+	fth_vec_clear(&e->arrivals);
+	fth_judge_announce(e);
+	for (size_t i = 0; i < e->plan.actions.len; i++) {
+		struct fth_action *a = &e->plan.actions.data[i];
+		size_t at = e->accepted.len;
+		fth_instance_id will_be = e->cluster.instances.next_id;
+		if (a->kind != FTH_ACT_LAUNCH)
+			a->instance = translate(map, first, nlaunch, a->instance);
+		fth_vec_push(&e->accepted, *a);
+		enum fth_refusal r = fth_judge(e, now, a);
+		if (a->kind == FTH_ACT_LAUNCH) {
+			a->instance = r ? FTH_NONE : will_be;
+			map[k++] = a->instance;
+			e->accepted.data[at].instance = a->instance;
+		}
+		if (r)
+			e->accepted.len = at;
+		fth_vec_push(&e->verdicts, (uint8_t)r);
+		e->stats.rejected += r != FTH_ACCEPTED;
+		e->stats.rejected_by[r] += r != FTH_ACCEPTED;
+	}
+	fth_judge_repair(e, now);
+	e->stats.actions += e->accepted.len;
+	free(map);
+}
+
+int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *ret, struct fth_error *err)
+{
+	if (e->wake != FTH_NEVER && e->wake <= now) {
+		struct fth_event ev = {.kind = FTH_EV_TIMER,
+				       .time = now,
+				       .job = FTH_NONE,
+				       .task = FTH_NONE,
+				       .instance = FTH_NONE,
+				       .offer = FTH_NONE};
+		e->wake = FTH_NEVER;
+		fth_engine_take(e, &ev, NULL);
+	}
+	e->last_round = now;
+	e->stats.rounds++;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->before_plan)
+			o->before_plan(o, &e->cluster, now);
+	int r = ask(e, now);
+	if (r) {
+		char why[96];
+		snprintf(why, sizeof(why), r == -ETIME ? "took longer to decide than its limit" : "failed: %s",
+			 strerror(-r));
+		r = fall_back(e, why, err);
+		if (r)
+			return r;
+		r = ask(e, now);
+		if (r)
+			return fth_fail(err, r, "the fallback policy %s failed", e->policy->name);
+	}
+	judge_plan(e, now);
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_plan)
+			o->on_plan(o, &e->cluster, now, &e->plan, e->verdicts.data, e->accepted.data, e->accepted.len);
+	fth_vec_clear(&e->events);
+	fth_cluster_sweep(&e->cluster);
+	*ret = (struct fth_accepted){e->accepted.data, e->accepted.len, &e->plan};
+	return 0;
+}
+
+void fth_engine_finish(struct fth_engine *e, fth_time now)
+{
+	for (fth_instance_id id = e->cluster.view.first_instance; id != FTH_NONE;) {
+		const struct fth_instance *i = fth_cluster_instance(&e->cluster, id);
+		const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now);
+		for (struct fth_observer *o = e->observers; charge && o; o = o->next)
+			if (o->on_charge)
+				o->on_charge(o, &e->cluster, charge);
+		id = i->next;
+	}
+}

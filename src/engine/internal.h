@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the engine share; nobody else includes it. */
+#ifndef FTH_ENGINE_INTERNAL_H
+#define FTH_ENGINE_INTERNAL_H
+
+#include "engine/engine.h"
+
+/* The acceptable offers of an instance that is not acquired yet. */
+struct wish {
+	FTH_VEC(fth_offer_id) offers;
+	size_t tried;
+};
+
+/* A task that an action of this plan committed to an instance, and how to take it back. */
+struct arrival {
+	size_t action, accepted; /* indices */
+	fth_task_id task;
+	fth_instance_id from;    /* FTH_NONE: it waited */
+	bool ran;                /* it was running alone, and can go on as if nothing was */
+	fth_time since, ran_before;
+};
+
+struct fth_engine {
+	struct fth_engine_config cfg;
+	struct fth_cluster cluster;
+	struct fth_ledger ledger;
+	struct fth_observer *observers;
+	struct fth_engine_stats stats;
+
+	const struct fth_policy_ops *policy; /* now in charge */
+	void *self;
+	void *fallback_params;
+	fth_time period;
+	fth_time wake;       /* earliest wake-up asked for; FTH_NEVER */
+	fth_time last_round; /* -1: none yet */
+	struct fth_view view; /* the cluster's, less what this policy may not see */
+
+	FTH_VEC(struct fth_event) events; /* since the last round */
+	struct fth_plan plan;
+	FTH_VEC(uint8_t) verdicts;
+	FTH_VEC(struct fth_action) accepted;
+	FTH_VEC(struct wish) wishes; /* by instance slot */
+	FTH_VEC(struct fth_res) departing; /* by instance slot: demand of tasks this plan sends away from it */
+	FTH_VEC(struct arrival) arrivals;
+	FTH_VEC(bool) announced;           /* by task slot: counted there, not yet judged */
+};
+
+/* reduce.c: apply one event to the state. */
+int fth_reduce(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+/* Tell observers, reduce, remember for the policy. */
+int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+
+/* judge.c: note which tasks a plan sends away, so that others may take their room in the same plan
+ * whatever the order of its actions (two tasks can only change places so). */
+void fth_judge_announce(struct fth_engine *e);
+/* At the end of a plan: where a task announced as leaving was not let go after all, take back the last to
+ * come until everything fits. */
+void fth_judge_repair(struct fth_engine *e, fth_time now);
+/* Judge one action against the state and, if it is accepted, apply it. */
+enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policies/table.h"
+
+const struct fth_policy_ops *const fth_policies[] = {
+	&fth_policy_no_packing,
+	&fth_policy_synergy,
+	&fth_policy_owl,
+	&fth_policy_eva_artifact, /* a yardstick */
+	NULL,
+};
+
+const struct fth_policy_ops *const fth_yardsticks[] = {
+	&fth_policy_eva_artifact,
+	NULL,
+};

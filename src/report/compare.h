@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several runs of the same workload side by side, and their writers. Every writer adds to a buffer; the
+ * same comparison gives the same bytes.
+ */
+#ifndef FTH_REPORT_COMPARE_H
+#define FTH_REPORT_COMPARE_H
+
+#include "base/base.h"
+#include "model/workload.h"
+#include "report/run.h"
+
+struct fth_comparison {
+	const char *version; /* of the program */
+	const char *command; /* as given by the user; NULL: unsaid */
+	int64_t seed;
+
+	const char *workload_name; /* NULL or empty: the file's */
+	const char *workload_path;
+	struct fth_workload_summary workload;
+
+	const char *catalog_path;
+	uint32_t catalog_types, catalog_offers;
+
+	const char *interference_path, *market_path; /* NULL: none */
+
+	/* Sentences on the modelled world that are not the reports' own (delays, failures); may be NULL. */
+	const char *const *assumptions;
+	size_t nassumptions;
+
+	const struct fth_run *runs;
+	size_t nruns;
+};
+
+/* What others are measured against: the run of no-packing, else the first. */
+size_t fth_comparison_baseline(const struct fth_comparison *c);
+/* The cheapest of the runs that ended every job (of all, if none did). */
+size_t fth_comparison_cheapest(const struct fth_comparison *c);
+/* A run's name: its policy, with the parameters that differ where the same policy ran several times. */
+void fth_comparison_label(const struct fth_comparison *c, size_t run, struct fth_str *out);
+/* The workload's name for people: its own, else its file's. */
+const char *fth_comparison_workload(const struct fth_comparison *c);
+
+/* `farthing.compare/1` */
+void fth_comparison_json(const struct fth_comparison *c, struct fth_str *out);
+/* `farthing.sim/1`: the first run alone, under "run". */
+void fth_comparison_json_one(const struct fth_comparison *c, struct fth_str *out);
+/* One row per run. */
+void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out);
+/* For people; columns are left out, the least important first, until it fits width (0: no limit). */
+void fth_comparison_table(const struct fth_comparison *c, unsigned width, bool colour, struct fth_str *out);
+/* One run in detail. */
+void fth_comparison_table_one(const struct fth_comparison *c, size_t run, bool colour, struct fth_str *out);
+/* One self-contained page. */
+void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out);
+
+/* jobs.csv: one row per job; instances.csv: one row per instance. */
+void fth_run_jobs_csv(const struct fth_run *r, const struct fth_symtab *syms, struct fth_str *out);
+void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report page: what to conclude, the figures behind it, and how they are defined. */
+#include <math.h>
+
+#include "report/compare.h"
+#include "report/figures.h"
+#include "report/format.h"
+#include "report/page.h"
+
+/* ---- headline ---- */
+
+static int money_decimals(double usd)
+{
+	return fabs(usd) >= 1000 ? 0 : 2;
+}
+
+static void money(struct fth_str *out, double usd)
+{
+	fth_human_usd(out, usd, money_decimals(usd));
+}
+
+static void headline(const struct fth_figures *f, struct fth_str *out)
+{
+	const struct fth_comparison *c = f->c;
+	size_t best = fth_comparison_cheapest(c), base = fth_comparison_baseline(c);
+	const struct fth_run *b = &c->runs[best], *z = &c->runs[base];
+	double saved = fth_usd(z->cost) - fth_usd(b->cost);
+	fth_str_add(out, "<h1>");
+	fth_html_text(out, f->labels[best].data);
+	fth_str_add(out, c->nruns > 1 ? " is cheapest: " : " runs this workload for ");
+	money(out, fth_usd(b->cost));
+	if (best != base && saved > 0) {
+		fth_str_add(out, ", ");
+		fth_human_percent(out, saved / fth_usd(z->cost), 1);
+		fth_str_add(out, " less than ");
+		fth_html_text(out, f->labels[base].data);
+	}
+	fth_str_add(out, "</h1>\n<p class=\"lead\">");
+	if (best != base && saved > 0) {
+		double d = z->jct_mean_s > 0 ? b->jct_mean_s / z->jct_mean_s - 1 : 0;
+		struct fth_time_unit unit = fth_human_unit(FTH_MAX(b->jct_mean_s, z->jct_mean_s));
+		fth_str_add(out, "It saves ");
+		money(out, saved);
+		fth_str_add(out, ". The price: a job takes ");
+		fth_human_duration(out, b->jct_mean_s, unit);
+		fth_str_add(out, " on average instead of ");
+		fth_human_duration(out, z->jct_mean_s, unit);
+		fth_str_add(out, " (");
+		fth_human_percent(out, fabs(d), 1);
+		fth_str_add(out, d >= 0 ? " longer), and is moved " : " shorter), and is moved ");
+		fth_human_real(out, b->jobs ? (double)b->migrations / (double)b->jobs : 0, 1);
+		fth_str_add(out, " times. ");
+	}
+	fth_str_add(out, "Simulated on <b>");
+	fth_html_text(out, fth_comparison_workload(c));
+	fth_str_add(out, "</b>: ");
+	fth_human_int(out, (int64_t)c->workload.jobs);
+	fth_str_add(out, " jobs submitted over ");
+	double span = (double)(c->workload.last_submit - c->workload.first_submit) / (double)FTH_SEC;
+	fth_human_duration(out, span, span >= 4 * 86400 ? (struct fth_time_unit){"days", 86400} : fth_human_unit(span));
+	fth_str_addf(out, ", %u instance types on offer.</p>\n", c->catalog_types);
+}
+
+static void tile(struct fth_str *out, const char *class, const char *text, struct fth_str *value)
+{
+	fth_str_addf(out, "<div class=\"tile%s\"><b>", class);
+	fth_html_text(out, value->data ? value->data : "");
+	fth_str_addf(out, "</b><span>%s</span></div>", text);
+	fth_str_clear(value);
+}
+
+static void tiles(const struct fth_figures *f, struct fth_str *out)
+{
+	const struct fth_comparison *c = f->c;
+	size_t best = fth_comparison_cheapest(c), base = fth_comparison_baseline(c);
+	const struct fth_run *b = &c->runs[best];
+	double cost = fth_usd(b->cost), saved = fth_usd(c->runs[base].cost) - cost;
+	struct fth_str v = {0};
+	fth_str_add(out, "<div class=\"tiles\">");
+	money(&v, cost);
+	tile(out, "", "total cost", &v);
+	if (best != base) {
+		money(&v, saved);
+		tile(out, " good", "saved", &v);
+	}
+	if (b->jobs) {
+		fth_human_usd(&v, cost / (double)b->jobs, 2);
+		tile(out, "", "per job", &v);
+	}
+	fth_human_duration(&v, b->jct_mean_s, fth_human_unit(b->jct_mean_s));
+	tile(out, "", "mean completion time", &v);
+	fth_human_duration(&v, b->wait_mean_s, fth_human_unit(b->wait_mean_s));
+	tile(out, "", "mean wait for the first start", &v);
+	fth_human_percent(&v, b->utilization, 0);
+	tile(out, "", "of what is paid is used", &v);
+	fth_str_add(out, "</div>\n");
+	fth_str_release(&v);
+}
+
+/* What a reader must know before trusting a figure. */
+static void warnings(const struct fth_figures *f, struct fth_str *out)
+{
+	for (size_t i = 0; i < f->c->nruns; i++) {
+		const struct fth_run *r = &f->c->runs[i];
+		if (!r->jobs_unfinished && !r->fallback[0] && !r->rejected_actions)
+			continue;
+		fth_str_add(out, "<p class=\"warn\"><b>");
+		fth_html_text(out, f->labels[i].data);
+		fth_str_add(out, "</b>: ");
+		if (r->jobs_unfinished) {
+			fth_human_int(out, (int64_t)r->jobs_unfinished);
+			fth_str_add(out, " jobs did not end; its cost cannot be compared. ");
+		}
+		if (r->fallback[0]) {
+			fth_str_add(out, "the policy failed, ");
+			fth_html_text(out, r->fallback);
+			fth_str_add(out, " took over. ");
+			fth_html_text(out, r->note.len ? r->note.data : "");
+		}
+		if (r->rejected_actions) {
+			fth_human_int(out, (int64_t)r->rejected_actions);
+			fth_str_add(out, " of its actions were refused: ");
+			fth_html_text(out, r->rejected_by.len ? r->rejected_by.data : "");
+		}
+		fth_str_add(out, "</p>\n");
+	}
+}
+
+/* ---- table ---- */
+
+static void td(struct fth_str *out, struct fth_str *value)
+{
+	fth_str_add(out, "<td>");
+	fth_html_text(out, value->data ? value->data : "");
+	fth_str_add(out, "</td>");
+	fth_str_clear(value);
+}
+
+static void td_time(struct fth_str *out, double s, double longest)
+{
+	struct fth_str v = {0};
+	fth_human_duration(&v, s, fth_human_unit(longest));
+	td(out, &v);
+	fth_str_release(&v);
+}
+
+static void td_int(struct fth_str *out, uint64_t n)
+{
+	struct fth_str v = {0};
+	fth_human_int(&v, (int64_t)n);
+	td(out, &v);
+	fth_str_release(&v);
+}
+
+static void table_row(const struct fth_figures *f, size_t run, const struct fth_run *longest, struct fth_str *out)
+{
+	const struct fth_comparison *c = f->c;
+	const struct fth_run *r = &c->runs[run];
+	size_t best = fth_comparison_cheapest(c), base = fth_comparison_baseline(c);
+	struct fth_str v = {0};
+	fth_str_add(out, run == best ? "<tr class=\"best\"><th scope=\"row\">" : "<tr><th scope=\"row\">");
+	fth_html_text(out, f->labels[run].data);
+	fth_str_add(out, run == best && c->nruns > 1 ? "<span class=\"tag\">cheapest</span></th>" : "</th>");
+	fth_human_usd(&v, fth_usd(r->cost), 2);
+	td(out, &v);
+	if (run == base || c->runs[base].cost <= 0)
+		fth_str_add(&v, "\xe2\x80\x93");
+	else
+		fth_human_percent(&v, 1 - (double)r->cost / (double)c->runs[base].cost, 1);
+	td(out, &v);
+	td_time(out, r->jct_mean_s, longest->jct_mean_s);
+	td_time(out, r->jct_p50_s, longest->jct_p50_s);
+	td_time(out, r->jct_p95_s, longest->jct_p95_s);
+	td_time(out, r->wait_mean_s, longest->wait_mean_s);
+	td_time(out, r->idle_mean_s, longest->idle_mean_s);
+	td_int(out, r->instances_launched);
+	td_int(out, r->migrations);
+	fth_human_real(&v, r->tasks_per_instance, 2);
+	td(out, &v);
+	for (int k = 0; k < 3; k++) {
+		fth_human_percent(&v, r->alloc[k], 0);
+		td(out, &v);
+	}
+	fth_human_real(&v, r->norm_throughput, 3);
+	td(out, &v);
+	td_int(out, r->rejected_actions);
+	fth_str_addf(&v, "%.2f s", r->wall_s);
+	td(out, &v);
+	fth_str_add(out, "</tr>\n");
+	fth_str_release(&v);
+}
+
+static void table(const struct fth_figures *f, struct fth_str *out)
+{
+	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT median", "JCT p95",
+					    "Wait",   "Not executing", "Instances", "Moves", "Tasks / instance", "GPU",
+					    "CPU",    "Memory",	   "Speed",  "Refused",	 "Simulated in"};
+	struct fth_run longest = {0};
+	for (size_t i = 0; i < f->c->nruns; i++) {
+		const struct fth_run *r = &f->c->runs[i];
+		longest.jct_mean_s = FTH_MAX(longest.jct_mean_s, r->jct_mean_s);
+		longest.jct_p50_s = FTH_MAX(longest.jct_p50_s, r->jct_p50_s);
+		longest.jct_p95_s = FTH_MAX(longest.jct_p95_s, r->jct_p95_s);
+		longest.wait_mean_s = FTH_MAX(longest.wait_mean_s, r->wait_mean_s);
+		longest.idle_mean_s = FTH_MAX(longest.idle_mean_s, r->idle_mean_s);
+	}
+	fth_str_add(out, "<h2>All figures</h2>\n<div class=\"card scroll\" tabindex=\"0\" role=\"region\" "
+			 "aria-label=\"All figures\"><table><thead><tr>");
+	for (size_t i = 0; i < FTH_COUNT(heads); i++)
+		fth_str_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
+	fth_str_add(out, "</tr></thead><tbody>\n");
+	for (size_t i = 0; i < f->c->nruns; i++)
+		table_row(f, i, &longest, out);
+	fth_str_add(out, "</tbody></table></div>\n");
+}
+
+/* ---- one policy ---- */
+
+static void run_notes(const struct fth_run *r, struct fth_str *out)
+{
+	fth_str_add(out, "<details><summary>Parameters and counts</summary><dl class=\"defs\">");
+	fth_str_add(out, "<dt>Parameters</dt><dd><code>");
+	fth_html_text(out, r->params.len ? r->params.data : "{}");
+	fth_str_add(out, "</code></dd><dt>Decisions</dt><dd>");
+	fth_human_int(out, (int64_t)r->rounds);
+	fth_str_add(out, " rounds, of which ");
+	fth_human_int(out, (int64_t)r->rounds_decided);
+	fth_str_add(out, " changed something; ");
+	fth_human_int(out, (int64_t)r->events);
+	fth_str_addf(out, " events; longest decision %.1f ms</dd><dt>Troubles</dt><dd>", r->decide_max_s * 1e3);
+	fth_human_int(out, (int64_t)r->launch_failures);
+	fth_str_add(out, " launches failed, ");
+	fth_human_int(out, (int64_t)r->lost_tasks);
+	fth_str_add(out, " tasks fell with their machine, ");
+	fth_human_int(out, (int64_t)r->preemptions);
+	fth_str_add(out, " were preempted</dd>");
+	for (size_t i = 0; i < r->notes.len; i++) {
+		const struct fth_run_note *n = &r->notes.data[i];
+		fth_str_add(out, "<dt>");
+		fth_html_text(out, n->name);
+		fth_str_addf(out, "</dt><dd>sum %.6g, mean %.6g, greatest %.6g, last %.6g</dd>", n->sum,
+			     n->count ? n->sum / (double)n->count : 0, n->max, n->last);
+	}
+	fth_str_add(out, "</dl></details>\n");
+}
+
+static void panel(const struct fth_figures *f, size_t run, struct fth_str *out)
+{
+	const struct fth_run *r = &f->c->runs[run];
+	fth_str_addf(out, "<input type=\"radio\" name=\"run\" id=\"t%zu\"%s><label for=\"t%zu\">", run,
+		     run == fth_comparison_cheapest(f->c) ? " checked" : "", run);
+	fth_html_text(out, f->labels[run].data);
+	fth_str_add(out, "</label>\n<div class=\"panel\"><div class=\"grid\">\n");
+	fth_figure_types(f, run, out);
+	fth_figure_utilisation(f, run, out);
+	fth_figure_tasks(f, run, out);
+	fth_figure_gantt(f, run, out);
+	fth_str_add(out, "</div>");
+	run_notes(r, out);
+	fth_str_add(out, "</div>\n");
+}
+
+/* ---- definitions ---- */
+
+static void source(struct fth_str *out, const char *name, const char *path)
+{
+	if (!path)
+		return;
+	fth_str_addf(out, "<dt>%s</dt><dd><code>", name);
+	fth_html_text(out, path);
+	fth_str_add(out, "</code></dd>");
+}
+
+static void definitions(const struct fth_comparison *c, struct fth_str *out)
+{
+	static const struct {
+		const char *word, *meaning;
+	} defs[] = {
+		{"Cost", "every instance at its price, from the moment its bill starts to the moment it is given back, "
+			 "by the billing rule of its offer; summed to the nano-dollar."},
+		{"Saved", "against no-packing (every task alone on the cheapest machine that holds it) where it ran, else "
+			  "against the first policy."},
+		{"Completion time (JCT)", "from a job\xe2\x80\x99s submission to the end of its last task; p95: 95% of jobs "
+					  "take no longer."},
+		{"Wait", "from submission until the first task of the job is launched for the first time."},
+		{"Not executing", "the part of the completion time in which the job does not run: waiting, set-up, and "
+				  "being moved."},
+		{"Moves", "migrations of jobs that had been launched; a job whose tasks move together counts once."},
+		{"Tasks / instance; GPU, CPU, memory", "tasks given to rented machines, and the share of their capacity "
+						       "given to tasks, weighted by time."},
+		{"Speed", "runtime alone divided by executing time, mean over jobs: 1 means that no neighbour slowed a job "
+			  "down."},
+		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
+					 "tasks: the part of a machine with tasks that even its most used resource leaves "
+					 "free. Used: the rest."},
+		{"Refused", "actions of the policy that were impossible or stale, and were not carried out."},
+	};
+	fth_str_add(out, "<h2>Assumptions and definitions</h2>\n<div class=\"card\"><dl class=\"defs\">");
+	source(out, "Workload", c->workload_path);
+	source(out, "Catalog", c->catalog_path);
+	source(out, "Interference", c->interference_path);
+	source(out, "Market", c->market_path);
+	fth_str_addf(out, "<dt>Seed</dt><dd>%lld; the same input gives the same figures</dd>", (long long)c->seed);
+	for (size_t i = 0; i < c->nassumptions; i++) {
+		fth_str_add(out, i ? "<dt></dt><dd>" : "<dt>Modelled world</dt><dd>");
+		fth_html_text(out, c->assumptions[i]);
+		fth_str_add(out, "</dd>");
+	}
+	for (size_t i = 0; i < FTH_COUNT(defs); i++)
+		fth_str_addf(out, "<dt>%s</dt><dd>%s</dd>\n", defs[i].word, defs[i].meaning);
+	fth_str_add(out, "</dl></div>\n");
+}
+
+void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out)
+{
+	struct fth_figures f;
+	struct fth_str title = {0};
+	fth_str_addf(&title, "%s: cost report", fth_comparison_workload(c));
+	fth_page_begin(out, title.data);
+	fth_str_release(&title);
+	if (!c->nruns) {
+		fth_str_add(out, "<h1>No runs</h1>\n");
+		fth_page_end(out, c->version, c->command);
+		return;
+	}
+	fth_figures_init(&f, c);
+	fth_str_add(out, c->nruns > 1 ? "<p class=\"kind\">Cost comparison of cluster policies</p>"
+				      : "<p class=\"kind\">Cost of a workload</p>");
+	headline(&f, out);
+	warnings(&f, out);
+	tiles(&f, out);
+	fth_str_add(out, "<div class=\"grid\">\n");
+	if (c->nruns > 1) {
+		fth_figure_cost(&f, out);
+		fth_figure_jct(&f, out);
+	}
+	fth_figure_waste(&f, out);
+	fth_figure_cdf(&f, out);
+	fth_str_add(out, "</div>\n");
+	table(&f, out);
+	fth_str_add(out, "<h2>Cost over time</h2>\n<div class=\"grid\">\n");
+	fth_figure_cost_total(&f, out);
+	fth_figure_cost_rate(&f, out);
+	fth_str_add(out, "</div>\n<h2>The cluster over time</h2>\n<div class=\"tabs\">\n");
+	for (size_t i = 0; i < c->nruns; i++)
+		panel(&f, i, out);
+	fth_str_add(out, "</div>\n");
+	definitions(c, out);
+	fth_page_end(out, c->version, c->command);
+	fth_figures_release(&f);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the simulator share. */
+#ifndef FTH_SIM_INTERNAL_H
+#define FTH_SIM_INTERNAL_H
+
+#include "sim/sim.h"
+
+/* What a heap item is about (item.a); b is the entity, c its generation. */
+enum what { ACQUIRED, READY, GONE, LAUNCHED, ACTIVE, STOPPED, LEFT, COMPLETE };
+enum rank { RANK_OUTCOME = 0, RANK_ARRIVAL = 1, RANK_ROUND = 2, RANK_COMPLETION = 3, RANK_SETTLED = 4 };
+
+/* The simulator's side of a task, by slot. Tasks that advance together share the track (progress) of
+ * the job's first task. */
+struct sim_task {
+	uint32_t gen;      /* of its pending start or stop outcomes */
+	uint32_t track_gen; /* of the pending completion and activation */
+	bool launched;     /* interferes, is observed */
+	bool stopping;
+	bool active;       /* the track makes progress */
+	bool track_dirty;
+	uint32_t nlaunched; /* of a job that advances together */
+	double raw;        /* speed of this task, by family and neighbours */
+	double shown;      /* last speed reported; negative none */
+	double total, done, saved; /* iterations, or microseconds at full speed */
+	double full;       /* iterations per second; 0: work is time */
+	double inc;        /* progress per step, or per microsecond */
+	fth_time last;     /* done is as of here */
+	fth_time init_from; /* activation is due init after the last launch */
+};
+
+struct sim_instance {
+	uint32_t gen;
+	bool dirty, going;
+	bool waited_for; /* something bound to it may be able to start: in sim.starts */
+	FTH_VEC(fth_task_id) held;
+	FTH_VEC(fth_sym) images;
+	struct fth_res pending; /* scratch of the all-at-once start */
+};
+
+struct sim {
+	const struct fth_world *world;
+	const struct fth_sim_params *params;
+	const struct fth_profile *profile; /* the truth; NULL: no interference */
+	struct fth_engine *engine;
+	const struct fth_cluster *cluster;
+	struct fth_heap heap;
+	struct fth_workload_source source;
+	struct fth_job_item next; /* the next arrival */
+	bool has_next, tell_runtime;
+	fth_time now, step;
+	fth_time ended_at; /* the last instant at which something ended */
+	uint64_t jobs_done, jobs_total;
+	FTH_VEC(struct sim_task) tasks;
+	FTH_VEC(struct sim_instance) instances;
+	FTH_VEC(fth_instance_id) dirty;
+	FTH_VEC(fth_task_id) dirty_tracks;
+	FTH_VEC(fth_instance_id) starts; /* instances on which something may start at the end of this instant */
+	FTH_VEC(fth_sym) rank_of; /* class symbol -> place in the order of class names */
+	struct fth_error *err;
+};
+
+struct sim_task *fth_sim_task(struct sim *s, const struct fth_task *t);
+struct sim_instance *fth_sim_instance(struct sim *s, const struct fth_instance *i);
+/* The task whose track the task's progress is booked on. */
+const struct fth_task *fth_sim_lead(const struct sim *s, const struct fth_task *t);
+bool fth_sim_together(const struct fth_job *j);
+int fth_sim_feed(struct sim *s, enum fth_event_kind kind, fth_task_id task, fth_instance_id instance);
+
+/* cloud.c: instances and the starting and stopping of tasks */
+int fth_cloud_act(struct sim *s, const struct fth_accepted *acts);
+int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item);
+/* At the end of an instant: start what is bound and has room now, by order of commitment. */
+int fth_cloud_start(struct sim *s);
+/* The task no longer holds room there. */
+void fth_cloud_released(struct sim *s, const struct fth_task *t, fth_instance_id from);
+/* After anything was freed on an instance: others may start, or it may go. */
+int fth_cloud_after_release(struct sim *s, fth_instance_id from);
+
+/* progress.c: speeds, progress, completion */
+void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct fth_job_item *item);
+void fth_progress_launched(struct sim *s, const struct fth_task *t);
+bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved);
+int fth_progress_complete(struct sim *s, const struct fth_task *t);
+int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);
+void fth_progress_touch(struct sim *s, const struct fth_instance *i);
+int fth_progress_settle(struct sim *s);
+void fth_progress_rank_classes(struct sim *s);
+fth_time fth_progress_standalone(const struct fth_job_item *item);
+
+#endif

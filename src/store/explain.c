@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why was it done? Every decision about one job or one instance, read off a journal. */
+#include "store/journal.h"
+
+#include "store/record.h"
+#include "trace/fields.h"
+
+struct explain {
+	struct fth_str *out;
+	char instance[24];     /* "i12", or empty when a job is asked for */
+	struct fth_str job;    /* its key, as names are written */
+	struct fth_map tasks;  /* of the job */
+	struct fth_map types;  /* instance -> offset of its type's name in names */
+	struct fth_str names;
+	long long now;
+	bool told_round, found;
+	struct fth_str notes;  /* of the round, told once if anything of it is */
+};
+
+static void tell_time(struct explain *x, long long us)
+{
+	long long s = us / 1000000;
+	fth_str_addf(x->out, "%4lldd %02lld:%02lld:%02lld  ", s / 86400, s / 3600 % 24, s / 60 % 60, s % 60);
+}
+
+/* The value after " key=", up to the next space; NULL if there is none. */
+static char *value_of(const char *line, const char *key)
+{
+	const char *bar = strstr(line, " | "), *p = strstr(line, key);
+	if (!p || (bar && p > bar))
+		return NULL;
+	p += strlen(key);
+	return fth_strndup(p, strcspn(p, " "));
+}
+
+static bool is_job(const struct explain *x, const char *line)
+{
+	char *job = x->job.len ? value_of(line, " job=") : NULL;
+	bool same = job && !strcmp(job, x->job.data);
+	free(job);
+	return same;
+}
+
+static const char *type_of(struct explain *x, const char *instance)
+{
+	uint64_t at;
+	if (!instance || fth_map_get(&x->types, strtoull(instance + 1, NULL, 10), &at) == false)
+		return "?";
+	return x->names.data + at;
+}
+
+static void learn_type(struct explain *x, const char *line)
+{
+	char *instance = value_of(line, " instance="), *offers = value_of(line, " offers=");
+	if (instance && offers) {
+		offers[strcspn(offers, ",")] = '\0';
+		fth_map_put(&x->types, strtoull(instance + 1, NULL, 10), x->names.len);
+		fth_str_addn(&x->names, offers, strlen(offers) + 1);
+	}
+	free(instance);
+	free(offers);
+}
+
+static bool task_is_ours(const struct explain *x, const char *line)
+{
+	char *task = value_of(line, " task=");
+	bool ours = task && fth_map_get(&x->tasks, strtoull(task, NULL, 10), NULL);
+	free(task);
+	return ours;
+}
+
+static bool is_about(struct explain *x, const char *line)
+{
+	if (!x->instance[0])
+		return is_job(x, line) || (line[0] == 'E' && task_is_ours(x, line));
+	char *instance = value_of(line, " instance=");
+	bool same = instance && !strcmp(instance, x->instance);
+	free(instance);
+	return same;
+}
+
+static void tell_action(struct explain *x, const char *line)
+{
+	char verdict[32], action[16];
+	char *instance = value_of(line, " instance="), *task = value_of(line, " task=");
+	const char *bar = strstr(line, " | ");
+	if (sscanf(line, "A %31s %15s", verdict, action) != 2)
+		return;
+	if (task && !x->instance[0])
+		fth_map_put(&x->tasks, strtoull(task, NULL, 10), 1);
+	tell_time(x, x->now);
+	fth_str_addf(x->out, "%-9s", action);
+	if (task)
+		fth_str_addf(x->out, " task %s", task);
+	if (instance)
+		fth_str_addf(x->out, "%s %s (%s)", task ? " on" : "", instance, type_of(x, instance));
+	if (strcmp(verdict, "accepted"))
+		fth_str_addf(x->out, ", REFUSED: %s", verdict);
+	if (bar)
+		fth_str_addf(x->out, "\n                 because %s", bar + 3);
+	fth_str_addc(x->out, '\n');
+	x->told_round = true;
+	free(instance);
+	free(task);
+}
+
+static void end_round(struct explain *x)
+{
+	if (x->told_round && x->notes.len)
+		fth_str_addf(x->out, "                 in that round:%s\n", x->notes.data);
+	x->told_round = false;
+	fth_str_clear(&x->notes);
+}
+
+static void tell_event(struct explain *x, const char *line)
+{
+	struct fth_event ev;
+	if (!fth_record_parse_event(line, &ev))
+		return;
+	tell_time(x, ev.time);
+	fth_str_add(x->out, fth_event_name(ev.kind));
+	if (ev.task != FTH_NONE)
+		fth_str_addf(x->out, " task %u", ev.task);
+	if (ev.instance != FTH_NONE && !x->instance[0])
+		fth_str_addf(x->out, " on i%u", ev.instance);
+	if (ev.kind == FTH_EV_THROUGHPUT)
+		fth_str_addf(x->out, ": %.1f %% of full speed", ev.rate * 100);
+	fth_str_addc(x->out, '\n');
+}
+
+static void tell_charge(struct explain *x, const char *line)
+{
+	char *billed = value_of(line, " billed="), *usd = value_of(line, " usd="), *to = value_of(line, " to=");
+	tell_time(x, to ? strtoll(to, NULL, 10) : 0);
+	fth_str_addf(x->out, "charged $%s for %.2f h\n", usd ? usd : "?",
+		     (billed ? (double)strtoll(billed, NULL, 10) : 0) / 3.6e9);
+	free(billed);
+	free(usd);
+	free(to);
+}
+
+static void take_line(struct explain *x, const char *line)
+{
+	if (line[0] == 'N' && line[1] == ' ') {
+		fth_str_addf(&x->notes, " %s", line + 2);
+		return;
+	}
+	if (line[0] != 'A')
+		end_round(x);
+	if (line[0] == 'R')
+		x->now = strtoll(line + 1, NULL, 10);
+	if (line[0] == 'A' && strstr(line, " launch "))
+		learn_type(x, line);
+	if (!is_about(x, line))
+		return;
+	x->found = true;
+	if (line[0] == 'A') {
+		tell_action(x, line);
+	} else if (line[0] == 'E') {
+		tell_event(x, line);
+	} else if (line[0] == 'C') {
+		tell_charge(x, line);
+	} else if (line[0] == 'S') {
+		tell_time(x, strtoll(line + 1, NULL, 10));
+		fth_str_add(x->out, "submitted\n");
+	}
+}
+
+static void learn_what(struct explain *x, const char *what)
+{
+	bool number = what[0] == 'i' && what[1] && strspn(what + 1, "0123456789") == strlen(what + 1);
+	if (number && strlen(what) < sizeof(x->instance))
+		memcpy(x->instance, what, strlen(what) + 1);
+	else
+		fth_name_write(&x->job, what);
+}
+
+int fth_journal_explain(const char *path, const char *what, struct fth_str *out, struct fth_error *err)
+{
+	struct explain x = {.out = out};
+	struct fth_input *in;
+	char *line;
+	size_t n;
+	bool run = false;
+	learn_what(&x, what);
+	int r = fth_input_open(&in, path, err);
+	if (r)
+		return r;
+	r = fth_input_next(in, &line, &n, err);
+	if (r >= 0 && (r == 0 || strcmp(line, "farthing-journal 1")))
+		r = fth_fail_at(err, -EINVAL, path, 1, "not a journal: the first line is not 'farthing-journal 1'");
+	while (r > 0 && (r = fth_input_next(in, &line, &n, err)) > 0) {
+		if (run)
+			take_line(&x, line);
+		else
+			run = !strcmp(line, "run");
+	}
+	end_round(&x);
+	if (!r && !x.found)
+		r = fth_fail(err, -ENOENT, "%s: nothing about %s '%s'", path, x.job.len ? "a job" : "an instance", what);
+	fth_input_close(in);
+	fth_map_release(&x.tasks);
+	fth_map_release(&x.types);
+	fth_str_release(&x.names);
+	fth_str_release(&x.job);
+	fth_str_release(&x.notes);
+	return r;
+}

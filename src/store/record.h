@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines of a journal, made from what an engine shows its observers. Internal to this folder. */
+#ifndef FTH_STORE_RECORD_H
+#define FTH_STORE_RECORD_H
+
+#include "engine/engine.h"
+#include "model/world.h"
+
+struct fth_recorder {
+	struct fth_observer base;
+	void (*emit)(void *arg, const char *line, size_t n);
+	void *arg;
+	struct fth_str line;
+	unsigned depth;    /* implied events come inside the one that implies them, and are not recorded */
+	uint64_t submits, done_jobs;
+};
+void fth_recorder_init(struct fth_recorder *r, void (*emit)(void *arg, const char *line, size_t n), void *arg);
+void fth_recorder_release(struct fth_recorder *r);
+void fth_recorder_end(struct fth_recorder *r, const struct fth_engine *e);
+
+/* Catalog, profile (empty if there is none) and workload in canonical text, and back. */
+int fth_world_text(const struct fth_world *w, struct fth_str text[3], struct fth_error *err);
+int fth_world_from_text(struct fth_world *w, const struct fth_str text[3], const char *name, struct fth_error *err);
+
+/* Read the fields of an E line; false if it is not one. */
+bool fth_record_parse_event(const char *line, struct fth_event *ret);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The canonical catalog: see docs/formats.md. */
+#include "trace/readers.h"
+
+static const char *const markets[] = {"on-demand", "spot", "reserved", NULL};
+static const char *const meters[] = {"acquired", "ready", "request", NULL};
+
+static const struct fth_field_rule type_rules[] = {
+	{.key = "family", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_instance_type, family)},
+	{.key = "arch", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_instance_type, arch)},
+	{.key = "holds", .type = FTH_FIELD_RES, .offset = offsetof(struct fth_instance_type, capacity), .required = true},
+	{.key = "acquire", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, acquire)},
+	{.key = "setup", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, setup)},
+	{.key = "terminate", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, terminate)},
+};
+
+static const struct fth_field_rule offer_rules[] = {
+	{.key = "zone", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_offer, zone)},
+	{.key = "market", .type = FTH_FIELD_CHOICE, .offset = offsetof(struct fth_offer, market), .choices = markets},
+	{.key = "price", .type = FTH_FIELD_USD, .offset = offsetof(struct fth_offer, price), .required = true},
+	{.key = "increment", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_offer, billing.increment)},
+	{.key = "minimum", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_offer, billing.minimum)},
+	{.key = "from", .type = FTH_FIELD_CHOICE, .offset = offsetof(struct fth_offer, billing.from), .choices = meters},
+	{.key = "interruptions", .type = FTH_FIELD_COUNT32, .offset = offsetof(struct fth_offer, interruptions_ppm)},
+	{.key = "available", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, available)},
+};
+
+static const struct fth_instance_type type_defaults;
+
+static struct fth_offer offer_defaults(void)
+{
+	return (struct fth_offer){.billing = fth_billing_default(), .available = true};
+}
+
+static struct fth_field_names names_of(const struct fth_catalog_store *c)
+{
+	return (struct fth_field_names){.syms = c->syms, .nres = c->nres, .res_names = c->res_names};
+}
+
+struct reader {
+	struct fth_catalog_store *c;
+	struct fth_line line;
+	struct fth_map types; /* symbol of a name -> type id */
+};
+
+static int read_resource(struct reader *r, struct fth_error *err)
+{
+	if (!fth_resource_name_ok(r->line.name))
+		return fth_line_fail(&r->line, err, "resource: a name of letters, digits, '.', '-' and '_' is needed");
+	if (fth_catalog_resource(r->c, r->line.name) < 0)
+		return fth_line_fail(&r->line, err, "resource: more than %d extra resources", FTH_RES_MAX - FTH_RES_EXTRA);
+	return fth_line_finish(&r->line, err);
+}
+
+static int read_type(struct reader *r, struct fth_error *err)
+{
+	struct fth_instance_type t = type_defaults;
+	struct fth_field_names names = names_of(r->c);
+	if (!*r->line.name)
+		return fth_line_fail(&r->line, err, "type: its name is missing");
+	t.name = fth_sym_intern(r->c->syms, r->line.name);
+	if (fth_map_get(&r->types, t.name, NULL))
+		return fth_line_fail(&r->line, err, "type %.60s twice", r->line.name);
+	int e = fth_line_apply(&r->line, type_rules, FTH_COUNT(type_rules), &t, &names, err);
+	if (!e)
+		e = fth_line_finish(&r->line, err);
+	if (e)
+		return e;
+	fth_map_put(&r->types, t.name, r->c->types.len);
+	fth_vec_push(&r->c->types, t);
+	return 0;
+}
+
+static int read_offer(struct reader *r, struct fth_error *err)
+{
+	struct fth_offer o = offer_defaults();
+	struct fth_field_names names = names_of(r->c);
+	uint64_t type;
+	if (!fth_map_get(&r->types, fth_sym_find(r->c->syms, r->line.name), &type))
+		return fth_line_fail(&r->line, err, "offer of '%.60s': no type of this name above", r->line.name);
+	o.type = (fth_type_id)type;
+	int e = fth_line_apply(&r->line, offer_rules, FTH_COUNT(offer_rules), &o, &names, err);
+	if (!e)
+		e = fth_line_finish(&r->line, err);
+	if (e)
+		return e;
+	if (o.billing.increment <= 0)
+		return fth_line_fail(&r->line, err, "increment=: must be above 0");
+	fth_vec_push(&r->c->offers, o);
+	return 0;
+}
+
+int fth_read_canon_catalog(struct fth_catalog_store *c, struct fth_input *in, struct fth_error *err)
+{
+	struct reader r = {.c = c};
+	int e = fth_line_expect_header(in, "farthing-catalog", err);
+	while (!e) {
+		e = fth_line_next(&r.line, in, err);
+		if (e <= 0)
+			break;
+		if (!strcmp(r.line.word, "resource"))
+			e = read_resource(&r, err);
+		else if (!strcmp(r.line.word, "type"))
+			e = read_type(&r, err);
+		else if (!strcmp(r.line.word, "offer"))
+			e = read_offer(&r, err);
+		else
+			e = fth_line_fail(&r.line, err, "unknown word '%.60s'", r.line.word);
+	}
+	if (!e && !c->offers.len)
+		e = fth_fail_at(err, -EINVAL, fth_input_name(in), fth_input_line(in), "no offer in it");
+	fth_line_release(&r.line);
+	fth_map_release(&r.types);
+	return e;
+}
+
+int fth_write_catalog(const struct fth_catalog_store *c, struct fth_output *o, struct fth_error *err)
+{
+	struct fth_field_names names = names_of(c);
+	struct fth_offer defaults = offer_defaults();
+	struct fth_str s = {0};
+	fth_str_add(&s, "farthing-catalog 1\n");
+	for (uint32_t i = FTH_RES_EXTRA; i < c->nres; i++)
+		fth_str_addf(&s, "resource %s\n", fth_sym_str(c->syms, c->res_names[i]));
+	for (size_t i = 0; i < c->types.len; i++) {
+		fth_str_add(&s, "type ");
+		fth_name_write(&s, fth_sym_str(c->syms, c->types.data[i].name));
+		fth_fields_write(&s, type_rules, FTH_COUNT(type_rules), &c->types.data[i], &type_defaults, &names);
+		fth_str_addc(&s, '\n');
+	}
+	for (size_t i = 0; i < c->offers.len; i++) {
+		fth_str_add(&s, "offer ");
+		fth_name_write(&s, fth_sym_str(c->syms, c->types.data[c->offers.data[i].type].name));
+		fth_fields_write(&s, offer_rules, FTH_COUNT(offer_rules), &c->offers.data[i], &defaults, &names);
+		fth_str_addc(&s, '\n');
+	}
+	int r = fth_output_write(o, s.data, s.len, err);
+	fth_str_release(&s);
+	return r;
+}

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Install below a folder, and build the example policy against what is there.
+. "$SOURCE/tests/cli/common.sh"
+
+prefix=$(meson introspect "$BUILD" --buildoptions |
+	python3 -c 'import json, sys; print([o["value"] for o in json.load(sys.stdin) if o["name"] == "prefix"][0])')
+DESTDIR="$tmp/root" meson install -C "$BUILD" --no-rebuild --quiet >"$tmp/log" 2>&1 || {
+	cat "$tmp/log"
+	fail "meson install failed"
+}
+top=$tmp/root$prefix
+for file in bin/farthing include/farthing/policy.h include/farthing/types.h share/man/man1/farthing.1 \
+	share/man/man1/farthing-compare.1 share/man/man1/farthing-plan-pack.1 share/man/man5/farthing-formats.5 \
+	share/man/man7/farthing-policy.7 share/bash-completion/completions/farthing share/zsh/site-functions/_farthing \
+	share/fish/vendor_completions.d/farthing.fish share/doc/farthing/LICENSE share/doc/farthing/README.md \
+	share/doc/farthing/examples/my_policy.c; do
+	[ -s "$top/$file" ] || [ -s "$top/$file.gz" ] || fail "not installed: $file"
+done
+pc=$(find "$top" -name farthing.pc)
+[ -n "$pc" ] || fail "no farthing.pc"
+
+cp "$top/share/doc/farthing/examples/my_policy.c" "$top/share/doc/farthing/examples/Makefile" "$tmp/"
+cd "$tmp" || exit 1
+PKG_CONFIG_PATH=$(dirname "$pc") PKG_CONFIG_SYSROOT_DIR=$tmp/root make -s CFLAGS=-Werror ||
+	fail "the example does not build against the installed headers"
+FARTHING=$top/bin/farthing
+small
+expect 0 compare -w small.fw -p ./libmy_policy.so:reserve=0.1 --format json
+says '"best-fit"'
+finish

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Recording does not change a run; a record replays to the same, and explains itself.
+. "$SOURCE/tests/cli/common.sh"
+small
+cd "$tmp" || exit 1
+
+expect 0 sim -w small.fw -p no-packing --jobs-csv plain.csv
+expect 0 sim -w small.fw -p no-packing --jobs-csv recorded.csv --journal run.journal
+cmp plain.csv recorded.csv || fail "recording changes the run"
+expect 0 replay run.journal
+says "The same"
+expect 0 replay run.journal --format json
+says '"same": true'
+expect 0 compare -w small.fw -p no-packing -p synergy --journal run.journal.zst
+[ -s run.no-packing.journal.zst ] && [ -s run.synergy.journal.zst ] || fail "not one journal for each policy: $(ls)"
+expect 0 replay run.synergy.journal.zst
+
+# A decision that was changed is found, with its line.
+sed 's/^A accepted launch/A refused launch/' run.journal >changed.journal
+cmp -s run.journal changed.journal && fail "the journal has no launch"
+"$FARTHING" replay changed.journal >out 2>err
+code=$?
+[ $code -eq 1 ] || [ $code -eq 2 ] || fail "a changed journal: exit code $code"
+cat out err | grep -q 'changed.journal:[0-9]' || fail "the line that differs is not told: $(cat out err)"
+head -n 20 run.journal >cut.journal
+expect 2 replay cut.journal
+expect 2 replay /nonexistent
+expect 2 replay small.fw
+
+expect 0 explain run.journal i0
+says "i0"
+says '$'
+job=$(sed -n 's/^A accepted place.*task=\([^ ]*\).*/\1/p' run.journal | head -n 1)
+key=$(sed -n '2s/,.*//p' recorded.csv)
+expect 0 explain run.journal "$key"
+says "$key"
+expect 2 explain run.journal no-such-job
+complains "no-such-job"
+finish

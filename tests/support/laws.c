@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "support.h"
+
+static void broken(struct law_watcher *w, const char *fmt, ...) FTH_PRINTF(2, 3);
+static void broken(struct law_watcher *w, const char *fmt, ...)
+{
+	if (w->broken[0])
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(w->broken, sizeof(w->broken), fmt, ap);
+	va_end(ap);
+}
+
+static void mix(struct law_watcher *w, const void *p, size_t n)
+{
+	w->hash = fth_hash_bytes(p, n, w->hash);
+}
+
+static void check_instance(struct law_watcher *w, const struct fth_cluster *c, const struct fth_instance *i)
+{
+	const struct fth_instance_type *type = &w->catalog->types[i->type];
+	struct fth_res sum = {0};
+	uint32_t n = 0;
+	for (fth_task_id id = i->first_committed; id != FTH_NONE; n++) {
+		const struct fth_task *t = fth_cluster_task(c, id);
+		if (!t || t->target != i->id) {
+			broken(w, "instance %u lists task %u, which is not committed to it", i->id, id);
+			return;
+		}
+		fth_res_add(&sum, &fth_kind_on_type(&c->view.kinds[t->kind], type)->demand);
+		id = t->next_committed;
+	}
+	if (n != i->ncommitted || !fth_res_equal(&sum, &i->committed))
+		broken(w, "instance %u: its committed sum or count is wrong", i->id);
+	if (!fth_res_fits(&sum, &type->capacity))
+		broken(w, "instance %u is over-committed", i->id);
+	if (!fth_res_fits(&i->held, &type->capacity))
+		broken(w, "instance %u holds more than it has", i->id);
+}
+
+static void check_all(struct law_watcher *w, const struct fth_cluster *c)
+{
+	uint32_t ntasks = 0, nwaiting = 0, ninstances = 0, held = 0, listed_held = 0;
+	for (fth_instance_id id = c->view.first_instance; id != FTH_NONE; ninstances++) {
+		const struct fth_instance *i = fth_cluster_instance(c, id);
+		check_instance(w, c, i);
+		listed_held += i->nheld;
+		id = i->next;
+	}
+	for (fth_job_id id = c->view.first_job; id != FTH_NONE;) {
+		const struct fth_job *j = fth_cluster_job(c, id);
+		for (uint32_t k = 0; k < j->ntasks; k++) {
+			const struct fth_task *t = fth_cluster_task(c, j->first_task + k);
+			nwaiting += t->state == FTH_TASK_WAITING;
+			held += t->on != FTH_NONE;
+			if ((t->state == FTH_TASK_RUNNING || t->state == FTH_TASK_STARTING) && t->on != t->target)
+				broken(w, "task %u runs where it is not committed", t->id);
+			if (t->state == FTH_TASK_WAITING && (t->on != FTH_NONE || t->target != FTH_NONE))
+				broken(w, "task %u waits but is somewhere", t->id);
+			ntasks++;
+		}
+		id = j->next;
+	}
+	if (ntasks != c->view.ntasks || nwaiting != c->view.nwaiting || ninstances != c->view.ninstances ||
+	    held != listed_held)
+		broken(w, "the view's counts are wrong: tasks %u/%u waiting %u/%u instances %u/%u held %u/%u", ntasks,
+		       c->view.ntasks, nwaiting, c->view.nwaiting, ninstances, c->view.ninstances, held, listed_held);
+}
+
+static void on_event(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	struct law_watcher *w = (struct law_watcher *)o;
+	w->events++;
+	int64_t seen[] = {ev->kind, ev->time, ev->job, ev->task, ev->instance, ev->at};
+	mix(w, seen, sizeof(seen));
+	if (ev->kind == FTH_EV_TASK_DONE) {
+		if (fth_map_get(&w->task_done, ev->task, NULL))
+			broken(w, "task %u ended twice", ev->task);
+		fth_map_put(&w->task_done, ev->task, 1);
+		w->done_tasks++;
+	}
+	w->done_jobs += ev->kind == FTH_EV_JOB_DONE;
+	const struct fth_instance *i = ev->instance == FTH_NONE ? NULL : fth_cluster_instance(c, ev->instance);
+	if (ev->kind == FTH_EV_INSTANCE_ACQUIRED) {
+		fth_map_put(&w->acquired, i->id, (uint64_t)ev->time);
+		fth_map_put(&w->offer_of, i->id, i->offer);
+	}
+	if (i && i->state != FTH_INSTANCE_GONE)
+		check_instance(w, c, i);
+	if (w->thorough)
+		check_all(w, c);
+}
+
+static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const struct fth_job *j)
+{
+	(void)c;
+	struct law_watcher *w = (struct law_watcher *)o;
+	w->submitted_jobs++;
+	w->submitted_tasks += j->ntasks;
+}
+
+static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
+		    const uint8_t *verdicts, const struct fth_action *accepted, size_t naccepted)
+{
+	struct law_watcher *w = (struct law_watcher *)o;
+	w->plans++;
+	w->actions += naccepted;
+	mix(w, &now, sizeof(now));
+	if (plan->actions.len)
+		mix(w, verdicts, plan->actions.len);
+	for (size_t k = 0; k < naccepted; k++) {
+		int64_t seen[] = {accepted[k].kind, accepted[k].task, accepted[k].instance, accepted[k].at};
+		mix(w, seen, sizeof(seen));
+		const struct fth_instance *i =
+			accepted[k].instance == FTH_NONE ? NULL : fth_cluster_instance(c, accepted[k].instance);
+		if (i)
+			check_instance(w, c, i);
+	}
+	if (w->thorough)
+		check_all(w, c);
+}
+
+static void on_charge(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge)
+{
+	(void)c;
+	struct law_watcher *w = (struct law_watcher *)o;
+	uint64_t acquired, offer;
+	if (!fth_map_get(&w->acquired, charge->instance, &acquired) ||
+	    !fth_map_get(&w->offer_of, charge->instance, &offer)) {
+		broken(w, "instance %u was charged but never acquired", charge->instance);
+		return;
+	}
+	const struct fth_offer *of = &w->catalog->offers[offer];
+	fth_time used = charge->to - (fth_time)acquired;
+	fth_time billed = used < of->billing.minimum ? of->billing.minimum : used;
+	billed = (billed + of->billing.increment - 1) / of->billing.increment * of->billing.increment;
+	fth_money want = (fth_money)((__int128)of->price * billed / FTH_HOUR);
+	if (want != charge->amount)
+		broken(w, "instance %u was charged %lld, not %lld", charge->instance, (long long)charge->amount,
+		       (long long)want);
+	w->expected_total += want;
+	w->charges++;
+	mix(w, &charge->amount, sizeof(charge->amount));
+}
+
+void law_watcher_init(struct law_watcher *w, const struct fth_catalog *c, bool thorough)
+{
+	*w = (struct law_watcher){
+		.base = {.after_event = on_event, .on_submit = on_submit, .on_plan = on_plan, .on_charge = on_charge},
+		.catalog = c,
+		.thorough = thorough,
+	};
+}
+
+void law_watcher_release(struct law_watcher *w)
+{
+	fth_map_release(&w->task_done);
+	fth_map_release(&w->acquired);
+	fth_map_release(&w->offer_of);
+}
+
+bool laws_hold(struct law_watcher *w, const struct fth_engine *e, bool all_done)
+{
+	const struct fth_ledger *l = fth_engine_ledger(e);
+	fth_money sum = 0;
+	for (size_t i = 0; i < l->charges.len; i++)
+		sum += l->charges.data[i].amount;
+	if (sum != l->total || sum != w->expected_total || l->charges.len != w->charges)
+		broken(w, "the ledger does not sum: total %lld, charges %lld, expected %lld", (long long)l->total,
+		       (long long)sum, (long long)w->expected_total);
+	if (all_done && (w->done_jobs != w->submitted_jobs || w->done_tasks != w->submitted_tasks))
+		broken(w, "%llu of %llu tasks ended", (unsigned long long)w->done_tasks,
+		       (unsigned long long)w->submitted_tasks);
+	return !w->broken[0];
+}
