@@ -11,7 +11,8 @@
 #include "optimize/full_reconfig.h"
 
 struct fth_pack_options {
-	/* A packing of the same items to start from (Full Reconfiguration's, say); NULL: none. */
+	/* A packing of the same items to start from (Full Reconfiguration's, say); NULL: none. One that runs
+	 * tasks where they are slow is left aside. */
 	const struct fth_packing *start;
 	const char *start_method; /* its name, for the result; NULL: "start" */
 	/* Most work, in units of about 50 ns; 0: 20 million. A count and not a time, so that results repeat;
@@ -30,7 +31,13 @@ struct fth_pack_result {
 	uint64_t columns, nodes, pricing_nodes, lp_steps, work;
 };
 
-/* -ENOENT: a task fits no offer, named in err; -ERANGE: amounts beyond 64 bits. */
+/*
+ * Where a task's family alternatives differ in speed, it goes where it runs at full speed; only if there is no
+ * such offer, where it is least slow. So the tasks do in an hour what they would do alone.
+ *
+ * -ENOENT: a task fits no offer, named in err; -ERANGE: amounts beyond 64 bits; -EINVAL: the start does not
+ * hold the tasks.
+ */
 int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const struct fth_pack_item *items,
 	     uint32_t nitems, const struct fth_pack_options *options, struct fth_pack_result *ret,
 	     struct fth_error *err);

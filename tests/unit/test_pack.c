@@ -216,6 +216,33 @@ static void table7_within_one_percent(void **state)
 	assert_true(proven >= 28);
 }
 
+/* Full Reconfiguration is a start; the optimum is never dearer, and says how far off it was. */
+static void full_reconfiguration_is_improved(void **state)
+{
+	(void)state;
+	double sum = 0;
+	for (uint64_t seed = 1; seed <= 30; seed++) {
+		struct pack_fixture f;
+		struct fth_pack_result r;
+		struct fth_packing full = {0};
+		struct fth_error err = {0};
+		fixture_init(&f);
+		fixture_draw_table7(&f, 200, seed);
+		assert_int_equal(fth_catalog_finish(&f.catalog, &err), 0);
+		assert_int_equal(fth_full_reconfig(&f.catalog.pub, f.kinds.list.data, f.items.data,
+						   (uint32_t)f.items.len, NULL, NULL, &full, &err), 0);
+		struct fth_pack_options o = {.start = &full, .start_method = "full-reconfiguration"};
+		assert_int_equal(fixture_pack(&f, &o, &r, &err), 0);
+		assert_true(r.packing.price <= full.price);
+		assert_true(r.lower_bound <= full.price);
+		sum += (double)full.price / (double)r.packing.price - 1;
+		fth_pack_result_release(&r);
+		fth_packing_release(&full);
+		fixture_release(&f);
+	}
+	print_message("Full Reconfiguration is %.2f %% above the optimum on average\n", 100 * sum / 30);
+}
+
 static void same_input_same_bytes(void **state)
 {
 	(void)state;
@@ -296,6 +323,16 @@ static void slow_families_are_left_out(void **state)
 	assert_int_equal(fixture_pack(&f, NULL, &r, &err), 0);
 	assert_int_equal(r.packing.price, 300000000);
 	fth_pack_result_release(&r);
+	/* A start that has them there is not ours. */
+	struct fth_packing start = {0};
+	fth_vec_push(&start.bins, ((struct fth_packed){.offer = 0, .repeat = 4, .n = 1}));
+	fth_vec_push(&start.items, 0u);
+	start.price = 4 * f.catalog.offers.data[0].price;
+	struct fth_pack_options o = {.start = &start, .start_method = "given"};
+	assert_int_equal(fixture_pack(&f, &o, &r, &err), 0);
+	assert_int_equal(r.packing.price, 300000000);
+	fth_pack_result_release(&r);
+	fth_packing_release(&start);
 	fixture_item(&f, fixture_kind(&f, "only slow", alts, 1), 2);
 	assert_int_equal(fixture_pack(&f, NULL, &r, &err), 0);
 	assert_int_equal(r.packing.price, 400000000);
@@ -380,6 +417,7 @@ int main(void)
 		cmocka_unit_test(table3_costs_12_80),
 		cmocka_unit_test(random_against_all_partitions),
 		cmocka_unit_test(table7_within_one_percent),
+		cmocka_unit_test(full_reconfiguration_is_improved),
 		cmocka_unit_test(same_input_same_bytes),
 		cmocka_unit_test(alike_tasks_are_one_group),
 		cmocka_unit_test(nothing_and_the_impossible),
