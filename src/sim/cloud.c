@@ -217,9 +217,10 @@ static int left(struct sim *s, const struct fth_task *t)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */
 	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
-	for (uint32_t k = 0; k < j->ntasks; k++) {
-		const struct fth_task *other = fth_cluster_task(s->cluster, j->first_task + k);
-		if ((other == t || fth_sim_together(j)) && other->target != FTH_NONE)
+	bool together = fth_sim_together(j);
+	for (uint32_t k = 0; k < (together ? j->ntasks : 1); k++) {
+		const struct fth_task *other = together ? fth_cluster_task(s->cluster, j->first_task + k) : t;
+		if (other->target != FTH_NONE)
 			may_start_on(s, fth_cluster_instance(s->cluster, other->target));
 	}
 	return r;
