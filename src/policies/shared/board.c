@@ -102,7 +102,7 @@ static void look_at_job(struct fth_board *b, const struct fth_view *v, struct ft
 		const struct fth_task *t = fth_view_task(v, j->first_task + k);
 		if (!t || t->state == FTH_TASK_DONE)
 			continue;
-		struct fth_board_task bt = {t->id, j->id, 0, FTH_NONE, pinned || in_motion(t)};
+		struct fth_board_task bt = {t->id, j->id, 0, FTH_NONE, pinned || in_motion(t), j->anti_affinity};
 		bt.group = group_of(b, v, prices, t->kind, together ? j->ntasks : 1);
 		if (t->target != FTH_NONE)
 			bt.at = b->index.data[fth_view_instance(v, t->target)->slot];
@@ -187,6 +187,15 @@ void fth_draft_add_task(struct fth_draft *l, const struct fth_board *b, const st
 		l->next.data[s->last] = task;
 	s->last = task;
 	s->n++;
+}
+
+bool fth_draft_keeps_apart(const struct fth_draft *l, const struct fth_board *b, uint32_t slot, uint32_t task)
+{
+	fth_sym apart = b->tasks.data[task].apart;
+	for (uint32_t t = l->slots.data[slot].first; apart && t != FTH_NONE; t = l->next.data[t])
+		if (b->tasks.data[t].apart == apart)
+			return true;
+	return false;
 }
 
 void fth_draft_keep(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t task)

@@ -30,6 +30,7 @@ struct fth_board_task {
 	uint32_t group;
 	uint32_t at; /* instance (index into the board's) it is committed to; FTH_NONE: it waits */
 	bool pinned;
+	fth_sym apart; /* never beside a task with the same value; 0 none */
 };
 
 struct fth_board_instance {
@@ -77,6 +78,8 @@ uint32_t fth_draft_add_slot(struct fth_draft *l, const struct fth_board *b, cons
 			     uint32_t instance, fth_offer_id offer);
 void fth_draft_add_task(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t slot,
 			 uint32_t task);
+/* Whether the slot holds a task that must be kept apart from this one. */
+bool fth_draft_keeps_apart(const struct fth_draft *l, const struct fth_board *b, uint32_t slot, uint32_t task);
 /* The task stays where it is committed. */
 void fth_draft_keep(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t task);
 /* All pinned tasks stay. */
