@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The papers that can be repeated. */
+#include "cli/repro.h"
+
+const struct fth_repro_paper *const fth_repro_papers[] = {
+	&fth_repro_eva,
+	NULL,
+};
