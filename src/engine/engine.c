@@ -156,6 +156,7 @@ static int fall_back(struct fth_engine *e, const char *why, struct fth_error *er
 	snprintf(e->stats.why_fallback, sizeof(e->stats.why_fallback), "policy %s %s; %s took over", e->policy->name,
 		 why, ops->name);
 	e->stats.fell_back = true;
+	e->stats.fallback = ops->name;
 	if (e->policy->fini)
 		e->policy->fini(e->self);
 	e->fallback_params = fth_alloc(ops->params_size);
