@@ -294,8 +294,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Moves", "migrations of jobs that had been launched; a job whose tasks move together counts once."},
 		{"Tasks / instance; GPU, CPU, memory", "tasks given to rented machines, and the share of their capacity "
 						       "given to tasks, weighted by time."},
-		{"Speed", "runtime alone divided by executing time (which holds a task\xe2\x80\x99s start-up), mean over jobs: "
-			  "the less than 1, the more neighbours and start-ups slowed jobs down."},
+		{"Speed", "observed speed of a job\xe2\x80\x99s launched tasks, mean over jobs: 1 means that no neighbour slowed a job down."},
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
 					 "free. Used: the rest."},
