@@ -179,8 +179,10 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 		return fth_fail(err, -EINVAL, "--workload and --catalog cannot both be standard input");
 	/* The catalog first: it names the resources that demands may speak of. */
 	r = load_catalog(a, w, &o, err);
-	if (!r)
+	if (!r) {
+		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
 		r = load_workload(a, w, &o, err);
+	}
 	if (!r && with_profile)
 		r = load_profile(a, w, err);
 	if (!r)
