@@ -65,9 +65,10 @@ static void job_figures_by_hand(void **state)
 	fth_run_init(&r);
 	/* Two done, one started and never done, one that never started. */
 	const struct fth_run_job jobs[] = {
-		{.submitted = 0, .started = 10 * FTH_SEC, .ended = 110 * FTH_SEC, .executing = 80 * FTH_SEC, .standalone = 40 * FTH_SEC},
+		{.submitted = 0, .started = 10 * FTH_SEC, .ended = 110 * FTH_SEC, .executing = 80 * FTH_SEC, .standalone = 40 * FTH_SEC,
+		 .speed = 0.5},
 		{.submitted = 100 * FTH_SEC, .started = 130 * FTH_SEC, .ended = 150 * FTH_SEC, .executing = 20 * FTH_SEC,
-		 .standalone = 20 * FTH_SEC},
+		 .standalone = 20 * FTH_SEC, .speed = 1},
 		{.submitted = 5 * FTH_SEC, .started = 6 * FTH_SEC, .ended = FTH_NEVER, .standalone = 1},
 		{.submitted = 5 * FTH_SEC, .started = FTH_NEVER, .ended = FTH_NEVER, .standalone = 1},
 	};
