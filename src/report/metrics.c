@@ -168,24 +168,16 @@ static void before_event(struct fth_observer *o, const struct fth_cluster *c, co
 	fth_usage_advance(&metrics_of(o)->usage, ev->time);
 }
 
-static void on_task_done(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, bool told_to_stop,
-			 fth_time now)
+static void on_task_done(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, fth_time now)
 {
 	const struct fth_job *j = fth_cluster_job(c, t->job);
 	m->tasks_done++;
+	/* Of tasks that advance together one less is left: the others may be all there are. */
 	if (!j)
 		return;
-	/* It ended in the very moment at which it was told to move: the move came to nothing. */
-	struct live_job *l = live_of(m, j);
-	struct fth_run_job *r = job_record(m, j->id);
-	if (told_to_stop && l->moved == now && r->moves) {
-		r->moves--;
-		m->migrations--;
-		l->moved = FTH_NEVER;
-	}
-	/* Of tasks that advance together one less is left: the others may be all there are. */
 	update_executing(m, j, now);
-	r->speed = l->observed > 0 ? l->done / l->observed : 0;
+	const struct live_job *l = live_of(m, j);
+	job_record(m, j->id)->speed = l->observed > 0 ? l->done / l->observed : 0;
 }
 
 static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
@@ -200,11 +192,10 @@ static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, co
 		set_executing(m, c, t, true, ev->time);
 		instance_record(m, ev->instance)->tasks++;
 	} else if (ev->kind != FTH_EV_TASK_STARTING) {
-		bool told_to_stop = !task_of(m, t)->executing;
 		set_executing(m, c, t, false, ev->time);
 		m->lost_tasks += ev->kind == FTH_EV_TASK_LOST;
 		if (ev->kind == FTH_EV_TASK_DONE)
-			on_task_done(m, c, t, told_to_stop, ev->time);
+			on_task_done(m, c, t, ev->time);
 	}
 	touch_task(m, c, t);
 }
@@ -350,13 +341,16 @@ static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_tim
 		const struct fth_action *a = &accepted[n];
 		if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
 			on_move(m, c, a, now);
-		if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT || a->kind == FTH_ACT_PLACE) {
-			const struct fth_task *t = fth_cluster_task(c, a->task);
-			if (t)
-				touch_task(m, c, t);
-		} else if (a->kind == FTH_ACT_DRAIN || a->kind == FTH_ACT_TERMINATE) {
+		else if (a->kind == FTH_ACT_DRAIN || a->kind == FTH_ACT_TERMINATE)
 			touch(m, c, a->instance);
-		}
+	}
+	/* Also of refused actions: a task may be taken back from where it was first sent, and then wait. */
+	for (size_t n = 0; n < plan->actions.len; n++) {
+		enum fth_action_kind kind = plan->actions.data[n].kind;
+		bool of_task = kind == FTH_ACT_PLACE || kind == FTH_ACT_MIGRATE || kind == FTH_ACT_PREEMPT;
+		const struct fth_task *t = of_task ? fth_cluster_task(c, plan->actions.data[n].task) : NULL;
+		if (t)
+			touch_task(m, c, t);
 	}
 	m->rounds_decided += naccepted > 0;
 	for (size_t n = 0; n < plan->notes.len; n++)
