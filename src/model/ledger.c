@@ -53,6 +53,12 @@ void fth_ledger_reprice(struct fth_ledger *l, fth_instance_id i, fth_price price
 	m->price = price;
 }
 
+/* Nine billion dollars are the end of the scale: more stays there instead of turning negative. */
+static fth_money saturate(__int128 amount)
+{
+	return amount > INT64_MAX ? INT64_MAX : (fth_money)amount;
+}
+
 /* What minimum and increment add to the time used is charged at the last price. */
 static struct fth_charge settle(const struct fth_meter *open, fth_time now)
 {
@@ -61,7 +67,7 @@ static struct fth_charge settle(const struct fth_meter *open, fth_time now)
 	fth_time used = now - m.from, billed = FTH_MAX(used, m.billing.minimum);
 	fth_time inc = m.billing.increment, over = billed % inc;
 	if (over)
-		billed += inc - over;
+		billed = billed > FTH_NEVER - inc ? FTH_NEVER : billed + inc - over;
 	__int128 integral = m.integral + (__int128)m.price * (billed - used);
 	return (struct fth_charge){
 		.instance = m.instance,
@@ -69,7 +75,7 @@ static struct fth_charge settle(const struct fth_meter *open, fth_time now)
 		.from = m.from,
 		.to = now,
 		.billed = billed,
-		.amount = (fth_money)(integral / FTH_HOUR),
+		.amount = saturate(integral / FTH_HOUR),
 	};
 }
 
@@ -87,7 +93,7 @@ const struct fth_charge *fth_ledger_close(struct fth_ledger *l, fth_instance_id 
 	struct fth_charge charge = settle(m, now);
 	fth_vec_push(&l->free_meters, (uint32_t)(m - l->meters.data));
 	fth_map_del(&l->open, i);
-	l->total += charge.amount;
+	l->total = saturate((__int128)l->total + charge.amount);
 	fth_vec_push(&l->charges, charge);
 	return &fth_vec_last(&l->charges);
 }
