@@ -123,17 +123,17 @@ static int lose_tasks(struct fth_engine *e, const struct fth_event *ev, struct f
 	return r;
 }
 
-static void close_meter(struct fth_engine *e, fth_instance_id id, fth_time now)
+static void close_meter(struct fth_engine *e, fth_instance_id id, fth_time now, bool cut)
 {
-	const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now);
+	const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now, cut);
 	for (struct fth_observer *o = e->observers; charge && o; o = o->next)
 		if (o->on_charge)
 			o->on_charge(o, &e->cluster, charge);
 }
 
-static void end_instance(struct fth_engine *e, struct fth_instance *i, fth_time now)
+static void end_instance(struct fth_engine *e, struct fth_instance *i, fth_time now, bool cut)
 {
-	close_meter(e, i->id, now);
+	close_meter(e, i->id, now, cut);
 	fth_cluster_end_instance(&e->cluster, i);
 }
 
@@ -192,13 +192,13 @@ static int reduce_instance(struct fth_engine *e, const struct fth_event *ev, str
 	case FTH_EV_INSTANCE_REVOKED: {
 		int r = lose_tasks(e, ev, i, err);
 		if (!r)
-			end_instance(e, i, ev->time);
+			end_instance(e, i, ev->time, true);
 		return r;
 	}
 	default: /* gone */
 		if (i->nheld || i->ncommitted)
 			return contradiction(err, ev, "tasks are still there");
-		end_instance(e, i, ev->time);
+		end_instance(e, i, ev->time, false);
 		return 0;
 	}
 }
@@ -208,14 +208,10 @@ static int reduce_offer(struct fth_engine *e, const struct fth_event *ev, struct
 	struct fth_catalog_store *c = &e->cluster.catalog;
 	if (ev->offer >= c->offers.len || ev->price < 0)
 		return contradiction(err, ev, "no such offer, or a negative price");
-	c->offers.data[ev->offer].price = ev->price;
-	c->offers.data[ev->offer].available = ev->available;
-	for (fth_instance_id id = e->cluster.view.first_instance; id != FTH_NONE;) {
-		const struct fth_instance *i = fth_cluster_instance(&e->cluster, id);
-		if (i->offer == ev->offer)
-			fth_ledger_reprice(&e->ledger, id, ev->price, ev->time);
-		id = i->next;
-	}
+	struct fth_offer *o = &c->offers.data[ev->offer];
+	fth_ledger_reprice(&e->ledger, ev->offer, o->price, ev->price, ev->time);
+	o->price = ev->price;
+	o->available = ev->available;
 	return 0;
 }
 
