@@ -32,6 +32,7 @@ extern const struct fth_option fth_options_common[]; /* --help, --quiet, --color
 extern const struct fth_option fth_options_inputs[];  /* --workload, --catalog */
 extern const struct fth_option fth_options_formats[]; /* in which format those are */
 extern const struct fth_option fth_options_interference[];
+extern const struct fth_option fth_options_market[];
 extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
 extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */
 
@@ -47,6 +48,9 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 
 /* A policy by what the user wrote; what is unknown is refused with the nearest known name. */
 int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err);
+
+/* Whether compare leaves it out unless it is named. */
+bool fth_cli_is_yardstick(const struct fth_policy_ops *ops);
 
 struct fth_cli_policies {
 	struct fth_policy_choice *list;

@@ -2,15 +2,7 @@
 /* What verbs read: option tables, files or bundled samples, policies. */
 #include "cli/cli.h"
 #include "policies/table.h"
-#if __has_include("trace/samples.h")
 #include "trace/samples.h"
-#else
-static int fth_sample_open(struct fth_input **ret, enum fth_content content, struct fth_error *err)
-{
-	(void)ret, (void)content;
-	return fth_fail(err, -ENOENT, "no sample is bundled: give --workload and --catalog");
-}
-#endif
 
 /* ---- options ---- */
 
@@ -66,6 +58,17 @@ const struct fth_option fth_options_interference[] = {
 		 "unless the bundled workload is used: it brings its own"},
 	{.name = "interference-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
 	 .nth_choice = nth_profile_format, .help = "format of the interference file"},
+	{0},
+};
+
+const struct fth_option fth_options_market[] = {
+	{.name = "market", .type = FTH_OPT_TEXT, .many = true, .arg = "[TYPE@ZONE=]FILE",
+	 .help = "spot prices over time (EC2 DescribeSpotPriceHistory, or CSV of epoch,az,instance_type,price), or probes of "
+		 "the availability of a type in a zone; types the catalog offers on demand only get spot offers in the "
+		 "file's zones"},
+	{.name = "market-zones", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these zones of the market, parted by commas"},
+	{.name = "market-start", .type = FTH_OPT_TEXT, .arg = "WHEN", .def = "the market's first price",
+	 .help = "when the run begins on the market's clock: 2024-03-01, 2024-03-01T12:00:00Z or seconds since 1970"},
 	{0},
 };
 
@@ -126,6 +129,11 @@ static enum fth_format format_of(const struct fth_args *a, const char *option, e
 	return f;
 }
 
+static int open_sample(struct fth_input **ret, const struct fth_sample *s, struct fth_error *err)
+{
+	return fth_input_open_memory(ret, s->name, s->data, s->size, err);
+}
+
 /* A file, or the bundled sample of its kind. */
 static int load_workload(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
 			 struct fth_error *err)
@@ -134,7 +142,7 @@ static int load_workload(const struct fth_args *a, struct fth_world *w, const st
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
-	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
+	int r = open_sample(&in, &fth_sample_workload, err);
 	if (r)
 		return r;
 	r = fth_read_workload(&w->workload, in, FTH_FORMAT_AUTO, o, err);
@@ -149,7 +157,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
-	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
+	int r = open_sample(&in, &fth_sample_catalog, err);
 	if (r)
 		return r;
 	r = fth_read_catalog(&w->catalog, in, FTH_FORMAT_AUTO, o, err);
@@ -167,11 +175,43 @@ static int load_profile(const struct fth_args *a, struct fth_world *w, struct ft
 		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
 	if (!w->has_profile)
 		return 0;
-	int r = fth_sample_open(&in, FTH_CONTENT_PROFILE, err);
+	int r = open_sample(&in, &fth_sample_profile, err);
 	if (r)
 		return r;
 	r = fth_read_profile(&w->profile, in, FTH_FORMAT_AUTO, err);
 	fth_input_close(in);
+	return r;
+}
+
+/* "p3.2xlarge@us-west-2a=probes.json", or a file alone. */
+static int load_one_market(struct fth_world *w, const char *text, const char *zones, struct fth_error *err)
+{
+	const char *at = strchr(text, '@'), *eq = at ? strchr(at, '=') : NULL;
+	struct fth_market_options o = {.zones = zones};
+	char *type = NULL, *zone = NULL;
+	if (eq && !memchr(text, '/', (size_t)(eq - text))) {
+		o.type = type = fth_strndup(text, (size_t)(at - text));
+		o.zone = zone = fth_strndup(at + 1, (size_t)(eq - at - 1));
+		text = eq + 1;
+	}
+	int r = fth_load_market(&w->market, &w->catalog, text, FTH_FORMAT_AUTO, &o, err);
+	free(type);
+	free(zone);
+	return r;
+}
+
+static int load_markets(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	const char *text;
+	size_t pos = 0;
+	int r = 0;
+	while (!r && (text = fth_args_each(a, "market", &pos))) {
+		r = load_one_market(w, text, fth_args_given(a, "market-zones"), err);
+		w->has_market = true;
+	}
+	if (!r && w->has_market && !w->market.rows_kept)
+		r = fth_fail(err, -EINVAL, "--market: none of its %llu rows is about a type of the catalog",
+			     (unsigned long long)w->market.rows_read);
 	return r;
 }
 
@@ -187,6 +227,8 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 		return fth_fail(err, -EINVAL, "--workload and --catalog cannot both be standard input");
 	/* The catalog first: it names the resources that demands may speak of. */
 	r = load_catalog(a, w, &o, err);
+	if (!r && fth_verb_option(a->verb, "market", strlen("market")))
+		r = load_markets(a, w, err);
 	if (!r)
 		r = load_workload(a, w, &o, err);
 	if (!r && with_profile)
@@ -202,6 +244,12 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 	const char *text;
 	fth_params_defaults(fth_sim_param_table, ret);
 	ret->seed = fth_args_int(a, "seed");
+	if (fth_verb_option(a->verb, "market-start", strlen("market-start")) && (text = fth_args_given(a, "market-start"))) {
+		fth_time at;
+		if (fth_parse_when(text, strlen(text), &at))
+			return fth_fail(err, -EINVAL, "--market-start: '%s' is not a time such as 2024-03-01 or 1709251200", text);
+		ret->market_start = at / FTH_SEC;
+	}
 	while ((text = fth_args_each(a, "sim", &pos))) {
 		const char *eq = strchr(text, '=');
 		int r = fth_params_set(fth_sim_param_table, ret, "--sim", text, (size_t)(eq - text), eq + 1,
@@ -268,26 +316,37 @@ int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_e
 	return r;
 }
 
+bool fth_cli_is_yardstick(const struct fth_policy_ops *ops)
+{
+	for (int i = 0; fth_yardsticks[i]; i++)
+		if (fth_yardsticks[i] == ops)
+			return true;
+	return false;
+}
+
+static int add_policy(struct fth_cli_policies *p, const char *text, struct fth_error *err)
+{
+	p->list = fth_realloc(p->list, (p->n + 1) * sizeof(*p->list));
+	int r = fth_cli_policy(&p->list[p->n], text, err);
+	p->n += !r;
+	return r;
+}
+
 int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, struct fth_error *err)
 {
-	size_t pos = 0, n = 0;
+	/* A verb that takes one policy has a default for it; the others run them all. */
+	bool one = !fth_verb_option(a->verb, "policy", strlen("policy"))->many;
+	size_t pos = 0;
 	const char *text;
 	int r = 0;
 	*ret = (struct fth_cli_policies){0};
-	while (fth_args_each(a, "policy", &pos))
-		n++;
-	/* A verb that takes one policy has a default for it; the others run them all. */
-	bool one = !fth_verb_option(a->verb, "policy", strlen("policy"))->many, all = n == 0 && !one;
-	for (int i = 0; all && fth_policies[i]; i++)
-		n++;
-	n = one ? 1 : n;
-	ret->list = fth_alloc((n + 1) * sizeof(*ret->list));
-	pos = 0;
-	for (size_t i = 0; i < n && !r; i++) {
-		text = all ? fth_policies[i]->name : one ? fth_args_text(a, "policy") : fth_args_each(a, "policy", &pos);
-		r = fth_cli_policy(&ret->list[i], text, err);
-		ret->n += !r;
-	}
+	while (!r && (text = fth_args_each(a, "policy", &pos)))
+		r = add_policy(ret, text, err);
+	if (!r && !ret->n && one)
+		r = add_policy(ret, fth_args_text(a, "policy"), err);
+	for (int i = 0; !r && !one && !fth_args_given(a, "policy") && fth_policies[i]; i++)
+		if (!fth_cli_is_yardstick(fth_policies[i]))
+			r = add_policy(ret, fth_policies[i]->name, err);
 	if (r)
 		fth_cli_policies_release(ret);
 	return r;

@@ -28,6 +28,8 @@ static int load(struct fth_world *w, const char *path, enum fth_format f, const 
 		return fth_load_catalog(&w->catalog, path, f, o, err);
 	case FTH_CONTENT_PROFILE:
 		return fth_load_profile(&w->profile, path, f, err);
+	case FTH_CONTENT_MARKET:
+		return fth_fail_at(err, -EINVAL, path, 0, "a market is read as it is, with --market; there is nothing to import");
 	}
 	return fth_fail(err, -EINVAL, "%s: cannot be imported", path);
 }
@@ -41,6 +43,8 @@ static int store(const struct fth_world *w, enum fth_format f, struct fth_output
 		return fth_write_catalog(&w->catalog, out, err);
 	case FTH_CONTENT_PROFILE:
 		return fth_write_profile(&w->profile, out, err);
+	case FTH_CONTENT_MARKET:
+		break;
 	}
 	return -EINVAL;
 }

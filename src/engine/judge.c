@@ -42,7 +42,8 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 	return FTH_ACCEPTED;
 }
 
-/* Room on one type, counting the tasks committed to the instance. */
+/* Room on one type, counting the tasks committed to the instance but for those this plan sends away.
+ * Should such a task's move be refused after all, fth_judge_repair takes back who came in its place. */
 static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, const struct fth_instance *i,
 				fth_type_id type)
 {
@@ -53,6 +54,8 @@ static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, 
 	struct fth_res sum = alt->demand;
 	if (type == i->type) {
 		fth_res_add(&sum, &i->committed);
+		if (i->slot < e->departing.len)
+			fth_res_sub(&sum, &e->departing.data[i->slot]);
 	} else {
 		for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 			const struct fth_task *other = fth_cluster_task(&e->cluster, id);
@@ -93,6 +96,24 @@ static enum fth_refusal may_commit(struct fth_engine *e, const struct fth_task *
 	return r ? r : affinity_on(e, t, i);
 }
 
+static bool is_together(const struct fth_job *j)
+{
+	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
+}
+
+/* About to be committed by the action that is being judged (the last one pushed). */
+static void arrive(struct fth_engine *e, const struct fth_task *t)
+{
+	bool alone = !is_together(fth_cluster_job(&e->cluster, t->job));
+	fth_vec_push(&e->arrivals, ((struct arrival){.action = e->verdicts.len,
+						     .accepted = e->accepted.len - 1,
+						     .task = t->id,
+						     .from = t->target,
+						     .ran = t->state == FTH_TASK_RUNNING && alone,
+						     .since = t->since,
+						     .ran_before = t->ran}));
+}
+
 static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	struct fth_task *t = live_task(e, a->task);
@@ -106,14 +127,10 @@ static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const st
 	enum fth_refusal r = may_commit(e, t, i);
 	if (r)
 		return r;
+	arrive(e, t);
 	fth_cluster_commit(&e->cluster, t, i);
 	fth_cluster_set_state(&e->cluster, t, FTH_TASK_BOUND, now);
 	return FTH_ACCEPTED;
-}
-
-static bool is_together(const struct fth_job *j)
-{
-	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
 }
 
 /* Tasks that advance together are stopped together: none of them may be half-way. */
@@ -128,6 +145,41 @@ static bool is_moving(struct fth_engine *e, const struct fth_task *t)
 			return true;
 	}
 	return false;
+}
+
+static void depart(struct fth_engine *e, const struct fth_task *t, bool announce)
+{
+	const struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
+	const struct fth_res *demand = &fth_cluster_alt(&e->cluster, t, from->type)->demand;
+	if (announce)
+		fth_res_add(&e->departing.data[from->slot], demand);
+	else
+		fth_res_sub(&e->departing.data[from->slot], demand);
+	e->announced.data[t->slot] = announce;
+}
+
+void fth_judge_announce(struct fth_engine *e)
+{
+	while (e->departing.len < e->cluster.view.instance_slots)
+		fth_vec_push(&e->departing, (struct fth_res){0});
+	while (e->announced.len < e->cluster.view.task_slots)
+		fth_vec_push(&e->announced, false);
+	for (size_t i = 0; i < e->plan.actions.len; i++) {
+		const struct fth_action *a = &e->plan.actions.data[i];
+		if (a->kind != FTH_ACT_MIGRATE && a->kind != FTH_ACT_PREEMPT)
+			continue;
+		const struct fth_task *t = live_task(e, a->task);
+		if (t && t->target != FTH_NONE && !e->announced.data[t->slot] && !is_moving(e, t))
+			depart(e, t, true);
+	}
+}
+
+/* Its turn has come: from here on it counts where it is committed. */
+static void retract(struct fth_engine *e, fth_task_id id)
+{
+	const struct fth_task *t = live_task(e, id);
+	if (t && e->announced.data[t->slot])
+		depart(e, t, false);
 }
 
 /* Stop the rest of the job where it is, to be started again there. */
@@ -183,6 +235,7 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 	if (r)
 		return r;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
+	arrive(e, t);
 	fth_cluster_commit(&e->cluster, t, i);
 	terminate_if_empty(e, from, a);
 	if (t->state == FTH_TASK_RUNNING) {
@@ -232,8 +285,63 @@ static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_actio
 	return FTH_ACCEPTED;
 }
 
+static bool overflows(struct fth_engine *e, const struct fth_instance *i)
+{
+	return !fth_res_fits(&i->committed, &e->cluster.catalog.types.data[i->type].capacity);
+}
+
+/* Back to where it was if that is still possible, else it waits (once it has left, if it was stopped). */
+static void take_back(struct fth_engine *e, fth_time now, const struct arrival *v)
+{
+	struct fth_task *t = fth_cluster_task(&e->cluster, v->task);
+	struct fth_instance *from = v->from == FTH_NONE ? NULL : live_instance(e, v->from);
+	struct fth_action *a = &e->accepted.data[v->accepted];
+	a->kind = FTH_ACT_NKINDS; /* void */
+	fth_cluster_commit(&e->cluster, t, NULL);
+	if (v->ran && from && !from->leaving && !room_on(e, t, from, from->type)) {
+		fth_cluster_commit(&e->cluster, t, from);
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_RUNNING, v->since);
+		t->ran = v->ran_before;
+		t->moves--;
+	} else if (t->state == FTH_TASK_BOUND) {
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_WAITING, now);
+	} else {
+		a->kind = FTH_ACT_PREEMPT;
+	}
+	e->verdicts.data[v->action] = FTH_REFUSED_NO_ROOM;
+	e->stats.rejected++;
+	e->stats.rejected_by[FTH_REFUSED_NO_ROOM]++;
+}
+
+void fth_judge_repair(struct fth_engine *e, fth_time now)
+{
+	bool again = true, any = false;
+	while (again) {
+		again = false;
+		for (size_t k = e->arrivals.len; k-- > 0;) {
+			struct arrival *v = &e->arrivals.data[k];
+			const struct fth_task *t = v->task == FTH_NONE ? NULL : fth_cluster_task(&e->cluster, v->task);
+			if (!t || t->target == FTH_NONE || !overflows(e, fth_cluster_instance(&e->cluster, t->target)))
+				continue;
+			take_back(e, now, v);
+			v->task = FTH_NONE;
+			again = any = true;
+		}
+	}
+	for (size_t from = 0, to = 0; any; from++) {
+		if (from == e->accepted.len) {
+			e->accepted.len = to;
+			break;
+		}
+		if (e->accepted.data[from].kind != FTH_ACT_NKINDS)
+			e->accepted.data[to++] = e->accepted.data[from];
+	}
+}
+
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
+	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
+		retract(e, a->task);
 	switch (a->kind) {
 	case FTH_ACT_LAUNCH:
 		return judge_launch(e, now, a);

@@ -98,6 +98,19 @@ static int reduce_task(struct fth_engine *e, const struct fth_event *ev, struct 
 	}
 }
 
+/* A task falls; the rest of a rigid job, which runs as one, falls with it. */
+static int lose_task(struct fth_engine *e, const struct fth_event *ev, struct fth_task *t, struct fth_error *err)
+{
+	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
+	int r = imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, t->on != FTH_NONE ? t->on : t->target, err);
+	for (uint32_t k = 0; j->kind == FTH_JOB_RIGID && k < j->ntasks && !r; k++) {
+		const struct fth_task *s = fth_cluster_task(&e->cluster, j->first_task + k);
+		if (s->on != FTH_NONE)
+			r = imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, s->id, s->on, err);
+	}
+	return r;
+}
+
 /* Tasks committed to, or still holding room on, an instance that falls. */
 static int lose_tasks(struct fth_engine *e, const struct fth_event *ev, struct fth_instance *i, struct fth_error *err)
 {
@@ -108,15 +121,15 @@ static int lose_tasks(struct fth_engine *e, const struct fth_event *ev, struct f
 		if (t->on != FTH_NONE && t->on != i->id)
 			fth_cluster_commit(&e->cluster, t, NULL);
 		else
-			r = imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, i->id, err);
+			r = lose_task(e, ev, t, err);
 	}
 	/* What is left is on its way to somewhere else: its saving was cut off. Rare, so we look for it. */
 	for (fth_job_id id = e->cluster.view.first_job; i->nheld && id != FTH_NONE && !r;) {
 		const struct fth_job *j = fth_cluster_job(&e->cluster, id);
 		for (uint32_t k = 0; k < j->ntasks && !r; k++) {
-			const struct fth_task *t = fth_cluster_task(&e->cluster, j->first_task + k);
+			struct fth_task *t = fth_cluster_task(&e->cluster, j->first_task + k);
 			if (t->on == i->id)
-				r = imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, i->id, err);
+				r = lose_task(e, ev, t, err);
 		}
 		id = j->next;
 	}

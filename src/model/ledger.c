@@ -51,10 +51,12 @@ void fth_ledger_reprice(struct fth_ledger *l, fth_offer_id o, fth_price was, fth
 	struct fth_tariff_step *last = &fth_vec_last(&t->steps);
 	if (last->price == price)
 		return;
-	if (last->at == now && t->steps.len > 1)
+	if (last->at == now && t->steps.len > 1) {
 		last->price = price; /* changed twice at one time: the later one holds */
-	else
-		fth_vec_push(&t->steps, ((struct fth_tariff_step){now, price, sum_until(t, now)}));
+		return;
+	}
+	struct fth_tariff_step step = {now, price, sum_until(t, now)};
+	fth_vec_push(&t->steps, step);
 }
 
 /* ---- meters ---- */

@@ -15,22 +15,33 @@ void fth_market_release(struct fth_market_data *m)
 	fth_market_init(m);
 }
 
-static struct fth_series *series_of(struct fth_market_data *m, fth_offer_id offer, enum fth_series_kind kind, bool from_start)
+void fth_market_copy(struct fth_market_data *to, const struct fth_market_data *from)
+{
+	for (size_t i = 0; i < from->series.len; i++) {
+		const struct fth_market_series *s = &from->series.data[i];
+		for (size_t k = 0; k < s->steps.len; k++)
+			fth_market_add(to, s->offer, s->kind, s->from_start, s->steps.data[k].at, s->steps.data[k].value);
+	}
+	to->rows_read = from->rows_read;
+	to->first_made = from->first_made;
+}
+
+static struct fth_market_series *series_of(struct fth_market_data *m, fth_offer_id offer, enum fth_market_kind kind, bool from_start)
 {
 	uint64_t key = (uint64_t)offer << 1 | kind, at;
 	if (!fth_map_get(&m->index, key, &at)) {
 		at = m->series.len;
 		fth_map_put(&m->index, key, at);
 		fth_vec_push(&m->series,
-			     ((struct fth_series){.offer = offer, .kind = kind, .from_start = from_start}));
+			     ((struct fth_market_series){.offer = offer, .kind = kind, .from_start = from_start}));
 	}
 	return &m->series.data[at];
 }
 
-void fth_market_add(struct fth_market_data *m, fth_offer_id offer, enum fth_series_kind kind, bool from_start, fth_time at,
+void fth_market_add(struct fth_market_data *m, fth_offer_id offer, enum fth_market_kind kind, bool from_start, fth_time at,
 		    int64_t value)
 {
-	struct fth_series *s = series_of(m, offer, kind, from_start);
+	struct fth_market_series *s = series_of(m, offer, kind, from_start);
 	s->unsorted |= s->steps.len && at <= fth_vec_last(&s->steps).at;
 	fth_vec_push(&s->steps, ((struct fth_market_step){at, value}));
 	m->rows_kept++;
@@ -59,7 +70,7 @@ static void sort_steps(struct fth_market_step *a, struct fth_market_step *tmp, s
 	memcpy(a, tmp, n * sizeof(*a));
 }
 
-static void drop_idle_steps(struct fth_series *s)
+static void drop_idle_steps(struct fth_market_series *s)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < s->steps.len; i++) {
@@ -75,7 +86,7 @@ static void drop_idle_steps(struct fth_series *s)
 void fth_market_finish(struct fth_market_data *m)
 {
 	for (size_t i = 0; i < m->series.len; i++) {
-		struct fth_series *s = &m->series.data[i];
+		struct fth_market_series *s = &m->series.data[i];
 		if (s->unsorted) {
 			struct fth_market_step *tmp = fth_alloc(s->steps.len * sizeof(*tmp));
 			sort_steps(s->steps.data, tmp, s->steps.len);
@@ -87,7 +98,7 @@ void fth_market_finish(struct fth_market_data *m)
 }
 
 /* The first step after a time. */
-static size_t after(const struct fth_series *s, fth_time at)
+static size_t after(const struct fth_market_series *s, fth_time at)
 {
 	size_t lo = 0, hi = s->steps.len;
 	while (lo < hi) {
@@ -100,7 +111,7 @@ static size_t after(const struct fth_series *s, fth_time at)
 	return lo;
 }
 
-int64_t fth_series_at(const struct fth_series *s, fth_time at)
+int64_t fth_market_series_at(const struct fth_market_series *s, fth_time at)
 {
 	size_t i = after(s, at);
 	return s->steps.data[i ? i - 1 : 0].value;
@@ -133,11 +144,11 @@ void fth_market_play(const struct fth_market_data *m, fth_time start, struct fth
 {
 	fth_vec_clear(&ret->changes);
 	for (uint32_t i = 0; i < m->series.len; i++) {
-		const struct fth_series *s = &m->series.data[i];
+		const struct fth_market_series *s = &m->series.data[i];
 		fth_time zero = s->from_start ? 0 : start;
 		if (!s->steps.len)
 			continue;
-		fth_vec_push(&ret->changes, ((struct fth_market_change){0, i, fth_series_at(s, zero)}));
+		fth_vec_push(&ret->changes, ((struct fth_market_change){0, i, fth_market_series_at(s, zero)}));
 		/* A first step after the start changes nothing: its value holds before it too. */
 		for (size_t k = FTH_MAX(after(s, zero), (size_t)1); k < s->steps.len; k++)
 			fth_vec_push(&ret->changes, ((struct fth_market_change){s->steps.data[k].at - zero, i,

@@ -17,18 +17,18 @@ struct fth_market_step {
 	int64_t value; /* fth_price, or 0/1 */
 };
 
-enum fth_series_kind { FTH_SERIES_PRICE = 0, FTH_SERIES_AVAILABLE = 1 };
+enum fth_market_kind { FTH_MARKET_PRICE = 0, FTH_MARKET_AVAILABLE = 1 };
 
-struct fth_series {
+struct fth_market_series {
 	fth_offer_id offer;
-	enum fth_series_kind kind;
+	enum fth_market_kind kind;
 	bool from_start; /* times count from the start of the run, not from 1970 */
 	bool unsorted;   /* a step came before its predecessor: fth_market_finish puts it right */
 	FTH_VEC(struct fth_market_step) steps;
 };
 
 struct fth_market_data {
-	FTH_VEC(struct fth_series) series;
+	FTH_VEC(struct fth_market_series) series;
 	struct fth_map index; /* (offer, kind) -> series */
 	uint64_t rows_read, rows_kept; /* of all files */
 	fth_offer_id first_made; /* offers of the catalog from here on were made for a market file; FTH_NONE: none */
@@ -36,13 +36,15 @@ struct fth_market_data {
 };
 void fth_market_init(struct fth_market_data *m);
 void fth_market_release(struct fth_market_data *m);
+/* `to` is empty. */
+void fth_market_copy(struct fth_market_data *to, const struct fth_market_data *from);
 /* Add a step; they may come in any order, and of two at one time the one added last holds. */
-void fth_market_add(struct fth_market_data *m, fth_offer_id offer, enum fth_series_kind kind, bool from_start, fth_time at,
+void fth_market_add(struct fth_market_data *m, fth_offer_id offer, enum fth_market_kind kind, bool from_start, fth_time at,
 		    int64_t value);
 /* Order the steps and drop those that change nothing. May be called again after more were added. */
 void fth_market_finish(struct fth_market_data *m);
 /* The value that holds at a time; the first one before the first step. The series must not be empty. */
-int64_t fth_series_at(const struct fth_series *s, fth_time at);
+int64_t fth_market_series_at(const struct fth_market_series *s, fth_time at);
 
 /* The price at which this offer's type can be had on demand: in its own zone, else the lowest anywhere.
  * FTH_NEVER if it cannot. */

@@ -37,7 +37,7 @@ static void launch(struct sim *s, fth_instance_id id)
 	const struct fth_instance *i = fth_cluster_instance(s->cluster, id);
 	struct sim_instance *si = fth_sim_instance(s, i);
 	si->gen++;
-	si->dirty = si->going = false;
+	si->dirty = si->going = si->waited_for = false;
 	fth_vec_clear(&si->held);
 	fth_vec_clear(&si->images);
 	request(s, i);
@@ -70,11 +70,8 @@ static int start(struct sim *s, const struct fth_task *t, const struct fth_insta
 	struct sim_instance *si = fth_sim_instance(s, i);
 	const struct fth_kind *k = &s->cluster->view.kinds[t->kind];
 	fth_time delay = k->delays.fetch;
-	if (!k->image || !has_image(si, k->image)) {
-		delay += k->delays.setup;
-		if (k->image)
-			fth_vec_push(&si->images, k->image);
-	}
+	if (!k->image || !has_image(si, k->image))
+		delay += k->delays.setup; /* there once a launch with it is over, not before */
 	fth_vec_push(&si->held, t->id);
 	struct sim_task *st = fth_sim_task(s, t);
 	st->stopping = false;
@@ -145,14 +142,32 @@ static int try_start_task(struct sim *s, const struct fth_task *t)
 	return may_start(s, j) && has_room(s, t, i, NULL) ? start(s, t, i) : 0;
 }
 
-int fth_cloud_try_start(struct sim *s, const struct fth_instance *i)
+/* Tasks start when the instant is over: all that leaves in it has left by then, and who starts first
+ * does not depend on the order in which room was freed. */
+static void may_start_on(struct sim *s, const struct fth_instance *i)
+{
+	struct sim_instance *si = fth_sim_instance(s, i);
+	if (!si->waited_for) {
+		si->waited_for = true;
+		fth_vec_push(&s->starts, i->id);
+	}
+}
+
+int fth_cloud_start(struct sim *s)
 {
 	int r = 0;
-	for (fth_task_id id = i->first_committed; is_up(i) && id != FTH_NONE && !r;) {
-		const struct fth_task *t = fth_cluster_task(s->cluster, id);
-		id = t->next_committed;
-		r = try_start_task(s, t);
+	for (size_t k = 0; k < s->starts.len; k++) {
+		const struct fth_instance *i = fth_cluster_instance(s->cluster, s->starts.data[k]);
+		if (!i)
+			continue;
+		fth_sim_instance(s, i)->waited_for = false;
+		for (fth_task_id id = i->first_committed; is_up(i) && id != FTH_NONE && !r;) {
+			const struct fth_task *t = fth_cluster_task(s->cluster, id);
+			id = t->next_committed;
+			r = try_start_task(s, t);
+		}
 	}
+	fth_vec_clear(&s->starts);
 	return r;
 }
 
@@ -176,9 +191,9 @@ int fth_cloud_after_release(struct sim *s, fth_instance_id from)
 	const struct fth_instance *i = fth_cluster_instance(s->cluster, from);
 	if (!i || i->state == FTH_INSTANCE_GONE)
 		return 0;
-	int r = fth_cloud_try_start(s, i);
+	may_start_on(s, i);
 	maybe_go(s, i);
-	return r;
+	return 0;
 }
 
 static void stop(struct sim *s, const struct fth_task *t)
@@ -202,10 +217,12 @@ static int left(struct sim *s, const struct fth_task *t)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */
 	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
-	if (!fth_sim_together(j))
-		return r ? r : try_start_task(s, t);
-	for (uint32_t k = 0; k < j->ntasks && !r; k++)
-		r = try_start_task(s, fth_cluster_task(s->cluster, j->first_task + k));
+	bool together = fth_sim_together(j);
+	for (uint32_t k = 0; k < (together ? j->ntasks : 1); k++) {
+		const struct fth_task *other = together ? fth_cluster_task(s->cluster, j->first_task + k) : t;
+		if (other->target != FTH_NONE)
+			may_start_on(s, fth_cluster_instance(s->cluster, other->target));
+	}
 	return r;
 }
 
@@ -213,8 +230,7 @@ static int left(struct sim *s, const struct fth_task *t)
 
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts)
 {
-	int r = 0;
-	for (size_t k = 0; k < acts->n && !r; k++) {
+	for (size_t k = 0; k < acts->n; k++) {
 		const struct fth_action *a = &acts->actions[k];
 		const struct fth_task *t = a->task == FTH_NONE ? NULL : fth_cluster_task(s->cluster, a->task);
 		const struct fth_instance *i =
@@ -222,15 +238,15 @@ int fth_cloud_act(struct sim *s, const struct fth_accepted *acts)
 		if (a->kind == FTH_ACT_LAUNCH)
 			launch(s, a->instance);
 		else if (a->kind == FTH_ACT_PLACE)
-			r = try_start_task(s, t);
+			may_start_on(s, i);
 		else if (a->kind == FTH_ACT_MIGRATE && t->state == FTH_TASK_BOUND)
-			r = try_start_task(s, t);
+			may_start_on(s, i);
 		else if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
 			stop(s, t);
 		else if (a->kind == FTH_ACT_DRAIN || a->kind == FTH_ACT_TERMINATE)
 			maybe_go(s, i);
 	}
-	return r;
+	return 0;
 }
 
 static int acquired(struct sim *s, const struct fth_instance *i)
@@ -238,7 +254,8 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 	struct fth_rng rng;
 	struct sim_instance *si = fth_sim_instance(s, i);
 	fth_rng_seed(&rng, (uint64_t)s->params->seed, DRAW_FAILURE, (uint64_t)i->id << 32 | i->offer);
-	if (s->params->launch_failure > 0 && fth_rng_real(&rng) < s->params->launch_failure) {
+	bool offered = s->cluster->catalog.offers.data[i->offer].available;
+	if (!offered || (s->params->launch_failure > 0 && fth_rng_real(&rng) < s->params->launch_failure)) {
 		struct fth_event ev = {.kind = FTH_EV_LAUNCH_FAILED,
 				       .why = FTH_FAIL_CAPACITY,
 				       .time = s->now,
@@ -254,6 +271,7 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 	fth_time delay = draw(s, DRAW_SETUP, i, &type_of(s, i)->setup);
 	fth_heap_push(&s->heap, s->now + scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, READY, i->id,
 		      si->gen);
+	fth_market_acquired(s, i);
 	return fth_sim_feed(s, FTH_EV_INSTANCE_ACQUIRED, FTH_NONE, i->id);
 }
 
@@ -266,8 +284,8 @@ static int instance_outcome(struct sim *s, const struct fth_heap_item *item)
 		return acquired(s, i);
 	if (item->a == GONE)
 		return fth_sim_feed(s, FTH_EV_INSTANCE_GONE, FTH_NONE, i->id);
-	int r = fth_sim_feed(s, FTH_EV_INSTANCE_READY, FTH_NONE, i->id);
-	return r ? r : fth_cloud_try_start(s, i);
+	may_start_on(s, i);
+	return fth_sim_feed(s, FTH_EV_INSTANCE_READY, FTH_NONE, i->id);
 }
 
 int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)
@@ -278,6 +296,10 @@ int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)
 	if (!t || t->state == FTH_TASK_DONE || fth_sim_task(s, t)->gen != item->c)
 		return 0;
 	if (item->a == LAUNCHED) {
+		struct sim_instance *si = fth_sim_instance(s, fth_cluster_instance(s->cluster, t->on));
+		fth_sym image = s->cluster->view.kinds[t->kind].image;
+		if (image && !has_image(si, image))
+			fth_vec_push(&si->images, image);
 		int r = fth_sim_feed(s, FTH_EV_TASK_RUNNING, t->id, t->on);
 		if (!r)
 			fth_progress_launched(s, t);

@@ -277,6 +277,9 @@ static int show_speed(struct sim *s, const struct fth_task *t, double speed)
 	if (!st->launched || st->shown == speed)
 		return 0;
 	st->shown = speed;
+	/* What is measured is iterations per second; dividing them by the full rate may cost the last bit. */
+	if (st->full > 0)
+		speed = speed * st->full / st->full;
 	struct fth_event ev = {.kind = FTH_EV_THROUGHPUT,
 			       .time = s->now,
 			       .job = FTH_NONE,

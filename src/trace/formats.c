@@ -209,8 +209,11 @@ int fth_read_market(struct fth_market_data *m, struct fth_catalog_store *c, stru
 		r = fth_read_availability(m, c, in, o, err);
 	if (r)
 		return r;
+	if (!m->rows_read)
+		return fth_fail_at(err, -EINVAL, fth_input_name(in), 1, "no price in it");
 	fth_market_finish(m);
-	return fth_catalog_finish(c, err); /* it may have offers that it had not */
+	/* It may have offers now that it had not. */
+	return c->offers.len > m->first_made ? fth_catalog_finish(c, err) : 0;
 }
 
 int fth_load_market(struct fth_market_data *m, struct fth_catalog_store *c, const char *path, enum fth_format f,

@@ -114,7 +114,7 @@ static int csv_row(struct reader *r, struct fth_csv *csv, struct fth_error *err)
 	r->m->rows_read++;
 	fth_offer_id offer = offer_of(r, zone, type);
 	if (offer != FTH_NONE)
-		fth_market_add(r->m, offer, FTH_SERIES_PRICE, false, epoch * FTH_SEC, price);
+		fth_market_add(r->m, offer, FTH_MARKET_PRICE, false, epoch * FTH_SEC, price);
 	return 0;
 }
 
@@ -232,7 +232,7 @@ static int ec2_row(struct reader *r, struct fth_doc *d, json_t *row, struct fth_
 		return 0;
 	fth_offer_id offer = offer_of(r, zone, type);
 	if (offer != FTH_NONE)
-		fth_market_add(r->m, offer, FTH_SERIES_PRICE, false, at, price);
+		fth_market_add(r->m, offer, FTH_MARKET_PRICE, false, at, price);
 	return 0;
 }
 
@@ -320,7 +320,7 @@ static int read_probes(struct reader *r, struct fth_doc *d, fth_offer_id offer, 
 			return fth_doc_fail(d, err, "probe %zu is neither 0 nor 1", i);
 		r->m->rows_read++;
 		if (offer != FTH_NONE)
-			fth_market_add(r->m, offer, FTH_SERIES_AVAILABLE, true, (fth_time)i * gap, x);
+			fth_market_add(r->m, offer, FTH_MARKET_AVAILABLE, true, (fth_time)i * gap, x);
 		fth_doc_leave(d);
 	}
 	fth_doc_leave(d);

@@ -20,8 +20,8 @@ complains "one word too many"
 
 expect 2 compare --worklod x
 complains "unknown option '--worklod' (did you mean '--workload'?)"
-expect 2 compare --market x
-complains "unknown option '--market'"
+expect 2 compare --markt x
+complains "unknown option '--markt'"
 expect 2 compare --workload
 complains "--workload needs a value"
 expect 2 compare --quiet=yes
@@ -44,9 +44,9 @@ complains "unknown option '-z'"
 
 expect 2 compare --policy no-packin
 complains "did you mean 'no-packing'"
-expect 2 compare --policy eva:ronud=3
+expect 2 compare --policy no-packing:ronud=3
 complains "did you mean 'round'"
-expect 2 compare --policy eva:round
+expect 2 compare --policy no-packing:round
 complains "round"
 expect 2 compare --policy ./no-such-policy.so
 complains "no-such-policy.so"

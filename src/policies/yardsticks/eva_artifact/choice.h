@@ -30,8 +30,7 @@ double fth_event_log_horizon(const struct event_log *l, double now_s);
 
 /* What was met of a task's delays so far, by task slot. */
 struct met {
-	fth_time began; /* of the running start or save */
-	fth_time launch, save; /* longest */
+	fth_time launch, save;
 };
 
 #endif
