@@ -129,11 +129,6 @@ static enum fth_format format_of(const struct fth_args *a, const char *option, e
 	return f;
 }
 
-static int open_sample(struct fth_input **ret, const struct fth_sample *s, struct fth_error *err)
-{
-	return fth_input_open_memory(ret, s->name, s->data, s->size, err);
-}
-
 /* A file, or the bundled sample of its kind. */
 static int load_workload(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
 			 struct fth_error *err)
@@ -142,7 +137,7 @@ static int load_workload(const struct fth_args *a, struct fth_world *w, const st
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
-	int r = open_sample(&in, &fth_sample_workload, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
 	if (r)
 		return r;
 	r = fth_read_workload(&w->workload, in, FTH_FORMAT_AUTO, o, err);
@@ -157,7 +152,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
-	int r = open_sample(&in, &fth_sample_catalog, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
 	if (r)
 		return r;
 	r = fth_read_catalog(&w->catalog, in, FTH_FORMAT_AUTO, o, err);
@@ -175,7 +170,7 @@ static int load_profile(const struct fth_args *a, struct fth_world *w, struct ft
 		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
 	if (!w->has_profile)
 		return 0;
-	int r = open_sample(&in, &fth_sample_profile, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_PROFILE, err);
 	if (r)
 		return r;
 	r = fth_read_profile(&w->profile, in, FTH_FORMAT_AUTO, err);

@@ -94,7 +94,9 @@ static fth_time billed_time(const struct fth_billing *b, fth_time used, bool cut
 	if (cut && b->cut_free)
 		return used - used % b->increment;
 	fth_time billed = FTH_MAX(used, b->minimum), over = billed % b->increment;
-	return over ? billed + b->increment - over : billed;
+	if (!over)
+		return billed;
+	return billed > FTH_NEVER - b->increment ? FTH_NEVER : billed + b->increment - over;
 }
 
 /* Each increment at the price of its beginning: step by step, all increments that begin in one at once. */
@@ -102,7 +104,7 @@ static __int128 sum_of_starts(const struct fth_tariff *t, const struct fth_meter
 {
 	__int128 sum = 0;
 	fth_time inc = m->billing.increment, at = m->from, end = m->from + billed;
-	for (size_t k = step_at(t, at); at < end; k++) {
+	for (size_t k = step_at(t, at); at < end && k < t->steps.len; k++) {
 		fth_time until = k + 1 < t->steps.len ? FTH_MIN(t->steps.data[k + 1].at, end) : end;
 		if (until <= at)
 			continue;
@@ -111,6 +113,12 @@ static __int128 sum_of_starts(const struct fth_tariff *t, const struct fth_meter
 		at += n * inc;
 	}
 	return sum;
+}
+
+/* Nine billion dollars are the end of the scale: more stays there instead of turning negative. */
+static fth_money saturate(__int128 amount)
+{
+	return amount > INT64_MAX ? INT64_MAX : (fth_money)amount;
 }
 
 /* What minimum and increment add to the time used is charged at the last price. */
@@ -133,7 +141,7 @@ static struct fth_charge settle(const struct fth_ledger *l, const struct fth_met
 		.from = m->from,
 		.to = now,
 		.billed = billed,
-		.amount = (fth_money)(sum / FTH_HOUR),
+		.amount = saturate(sum / FTH_HOUR),
 	};
 }
 
@@ -151,7 +159,7 @@ const struct fth_charge *fth_ledger_close(struct fth_ledger *l, fth_instance_id 
 	struct fth_charge charge = settle(l, m, now, cut);
 	fth_vec_push(&l->free_meters, (uint32_t)(m - l->meters.data));
 	fth_map_del(&l->open, i);
-	l->total += charge.amount;
+	l->total = saturate((__int128)l->total + charge.amount);
 	fth_vec_push(&l->charges, charge);
 	return &fth_vec_last(&l->charges);
 }

@@ -199,6 +199,7 @@ static uint32_t price_type(struct fth_config_lp *l, uint32_t t, const int64_t *l
 	bool is_new = false;
 	fth_pricer_solve(l->types[t].pricer, l->value, limit, FTH_MAX(l->reduced[t], 0), max_nodes, ret);
 	l->pricing_nodes += ret->nodes;
+	l->pricings++;
 	if (ret->found)
 		intern(l, t, (struct fth_filling *)ret->parts, ret->nparts, &is_new);
 	return is_new;
@@ -304,6 +305,11 @@ int fth_config_lp_solve(struct fth_config_lp *l, const int64_t *lo, const int64_
 	return r;
 }
 
+uint64_t fth_config_lp_work(const struct fth_config_lp *l)
+{
+	return l->pricing_nodes + l->pricings * (20 + l->ngroups) + fth_lp_work(l->lp) / 30;
+}
+
 double fth_config_lp_amount(const struct fth_config_lp *l, uint32_t config)
 {
 	return fth_lp_value(l->lp, l->ngroups + config);
@@ -320,7 +326,7 @@ double fth_config_lp_sum(const struct fth_config_lp *l, uint32_t sum)
 	return total;
 }
 
-void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double n)
+void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double lo, double hi)
 {
-	fth_lp_set_col(l->lp, l->ngroups + config, n, INFINITY);
+	fth_lp_set_col(l->lp, l->ngroups + config, lo, hi);
 }

@@ -133,8 +133,8 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 			fth_str_addf(out, "! %s: %llu jobs did not end\n", label.data,
 				     (unsigned long long)r->jobs_unfinished);
 		if (r->fallback[0])
-			fth_str_addf(out, "! %s: failed, %s took over%s%s\n", label.data, r->fallback,
-				     r->note.len ? ": " : "", r->note.len ? r->note.data : "");
+			fth_str_addf(out, "! %s: failed, %s took over (%s)\n", label.data, r->fallback,
+				     r->note.len ? r->note.data : "no reason told");
 		if (r->rejected_actions)
 			fth_str_addf(out, "! %s: %llu actions refused %s\n", label.data,
 				     (unsigned long long)r->rejected_actions,

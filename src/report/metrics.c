@@ -419,6 +419,11 @@ static void engine_figures(struct fth_run *run, const struct fth_engine *e)
 	run->rejected_actions = s->rejected;
 	run->decide_s = (double)s->decide_ns / 1e9;
 	run->decide_max_s = (double)s->decide_max_ns / 1e9;
+	if (s->fell_back) {
+		snprintf(run->fallback, sizeof(run->fallback), "%s", s->fallback);
+		fth_str_clear(&run->note);
+		fth_str_add(&run->note, s->why_fallback);
+	}
 	fth_str_clear(&run->rejected_by);
 	fth_str_addc(&run->rejected_by, '{');
 	for (int k = 1; k < FTH_REFUSED_NKINDS; k++)

@@ -43,7 +43,7 @@ struct fth_run_note {
 struct fth_run {
 	char policy[64];      /* as named by the user */
 	struct fth_str params; /* JSON object of all parameters */
-	char fallback[64];    /* not empty: the policy failed and this one took over; why is in note */
+	char fallback[64];    /* not empty: the policy failed and this one took over; how is in note */
 	struct fth_str note;
 
 	uint64_t jobs, tasks; /* finished */

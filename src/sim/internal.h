@@ -56,6 +56,7 @@ struct sim {
 	fth_time now, step;
 	fth_time ended_at; /* the last instant at which something ended */
 	uint64_t jobs_done, jobs_total;
+	uint32_t services; /* jobs that never end */
 	FTH_VEC(struct sim_task) tasks;
 	FTH_VEC(struct sim_instance) instances;
 	FTH_VEC(fth_instance_id) dirty;
@@ -75,6 +76,13 @@ struct sim_instance *fth_sim_instance(struct sim *s, const struct fth_instance *
 const struct fth_task *fth_sim_lead(const struct sim *s, const struct fth_task *t);
 bool fth_sim_together(const struct fth_job *j);
 int fth_sim_feed(struct sim *s, enum fth_event_kind kind, fth_task_id task, fth_instance_id instance);
+
+/* Put something on the clock this long from now; what would be after the end of time never happens. */
+void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what what, uint32_t entity, uint32_t gen);
+/* Something came between, and it will not happen. */
+bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item);
+/* A delay times a parameter. */
+fth_time fth_sim_scaled(fth_time t, double scale);
 
 /* cloud.c: instances and the starting and stopping of tasks */
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts);

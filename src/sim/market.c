@@ -34,7 +34,7 @@ static int give_notice(struct sim *s, const struct fth_instance *i)
 			       .at = s->now + s->params->notice};
 	if (i->revoked || i->state == FTH_INSTANCE_GONE)
 		return 0;
-	fth_heap_push(&s->heap, s->now + s->params->notice, RANK_OUTCOME, REVOKED, i->id, 0);
+	fth_sim_schedule(s, s->params->notice, RANK_OUTCOME, REVOKED, i->id, 0);
 	return fth_engine_feed(s->engine, &ev, s->err);
 }
 
@@ -88,7 +88,7 @@ static int play(struct sim *s)
 	for (size_t k = from; k < to && !r; k++)
 		r = tell(s, s->world->market.series.data[c[k].series].offer);
 	if (to < s->tape.changes.len)
-		fth_heap_push(&s->heap, c[to].at, RANK_OUTCOME, MARKET, 0, 0);
+		fth_sim_schedule(s, c[to].at - s->now, RANK_OUTCOME, MARKET, 0, 0);
 	return r;
 }
 
@@ -123,7 +123,7 @@ void fth_market_acquired(struct sim *s, const struct fth_instance *i)
 	fth_rng_seed(&rng, (uint64_t)s->params->seed, DRAW_REVOCATION, i->id);
 	double life = fth_rng_exponential(&rng, (double)FTH_HOUR / per_hour);
 	if (life < (double)(365 * FTH_DAY))
-		fth_heap_push(&s->heap, s->now + (fth_time)life, RANK_OUTCOME, NOTICE, i->id, 0);
+		fth_sim_schedule(s, (fth_time)life, RANK_OUTCOME, NOTICE, i->id, 0);
 }
 
 /* The task falls with its instance: what it did since it was last saved is lost. */

@@ -47,7 +47,7 @@ int fth_format_find(const char *name, enum fth_content content, enum fth_format 
 
 static bool holds(const char *text, size_t n, const char *what)
 {
-	return memmem(text, n, what, strlen(what)) != NULL;
+	return text && memmem(text, n, what, strlen(what)) != NULL;
 }
 
 static bool begins(const char *text, size_t n, const char *what)
@@ -92,8 +92,8 @@ static enum fth_format recognise(const char *p, size_t n)
 
 int fth_recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err)
 {
-	const char *p;
-	size_t n;
+	const char *p = "";
+	size_t n = 0;
 	int r = fth_input_peek(in, &p, &n, err);
 	if (r)
 		return r;
