@@ -32,6 +32,7 @@ extern const struct fth_option fth_options_common[]; /* --help, --quiet, --color
 extern const struct fth_option fth_options_inputs[];  /* --workload, --catalog */
 extern const struct fth_option fth_options_formats[]; /* in which format those are */
 extern const struct fth_option fth_options_interference[];
+extern const struct fth_option fth_options_market[];
 extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
 extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */
 

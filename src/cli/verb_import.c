@@ -28,6 +28,8 @@ static int load(struct fth_world *w, const char *path, enum fth_format f, const 
 		return fth_load_catalog(&w->catalog, path, f, o, err);
 	case FTH_CONTENT_PROFILE:
 		return fth_load_profile(&w->profile, path, f, err);
+	case FTH_CONTENT_MARKET:
+		return fth_fail_at(err, -EINVAL, path, 0, "a market is read as it is, with --market; there is nothing to import");
 	}
 	return fth_fail(err, -EINVAL, "%s: cannot be imported", path);
 }
@@ -47,6 +49,8 @@ static int store(void *arg, struct fth_output *out, struct fth_error *err)
 		return fth_write_catalog(&l->world->catalog, out, err);
 	case FTH_CONTENT_PROFILE:
 		return fth_write_profile(&l->world->profile, out, err);
+	case FTH_CONTENT_MARKET:
+		break;
 	}
 	return fth_fail(err, -EINVAL, "cannot be written");
 }

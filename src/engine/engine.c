@@ -287,7 +287,7 @@ void fth_engine_finish(struct fth_engine *e, fth_time now)
 	now = FTH_MAX(now, e->now);
 	for (fth_instance_id id = e->cluster.view.first_instance; id != FTH_NONE;) {
 		const struct fth_instance *i = fth_cluster_instance(&e->cluster, id);
-		const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now);
+		const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now, false);
 		for (struct fth_observer *o = e->observers; charge && o; o = o->next)
 			if (o->on_charge)
 				o->on_charge(o, &e->cluster, charge);

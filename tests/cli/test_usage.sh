@@ -20,8 +20,8 @@ complains "one word too many"
 
 expect 2 compare --worklod x
 complains "unknown option '--worklod' (did you mean '--workload'?)"
-expect 2 compare --market x
-complains "unknown option '--market'"
+expect 2 compare --markt x
+complains "unknown option '--markt'"
 expect 2 compare --workload
 complains "--workload needs a value"
 expect 2 compare --quiet=yes
