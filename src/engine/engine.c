@@ -179,6 +179,7 @@ static int fall_back(struct fth_engine *e, const char *why, struct fth_error *er
 	snprintf(e->stats.why_fallback, sizeof(e->stats.why_fallback), "policy %s %s; %s took over", e->policy->name,
 		 why, ops->name);
 	e->stats.fell_back = true;
+	e->stats.fallback = ops->name;
 	if (e->policy->fini)
 		e->policy->fini(e->self);
 	e->fallback_params = fth_alloc(ops->params_size);
@@ -286,7 +287,7 @@ void fth_engine_finish(struct fth_engine *e, fth_time now)
 	now = FTH_MAX(now, e->now);
 	for (fth_instance_id id = e->cluster.view.first_instance; id != FTH_NONE;) {
 		const struct fth_instance *i = fth_cluster_instance(&e->cluster, id);
-		const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now);
+		const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now, false);
 		for (struct fth_observer *o = e->observers; charge && o; o = o->next)
 			if (o->on_charge)
 				o->on_charge(o, &e->cluster, charge);

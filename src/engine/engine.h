@@ -85,6 +85,7 @@ struct fth_engine_stats {
 	uint64_t rejected, rejected_by[FTH_REFUSED_NKINDS];
 	int64_t decide_ns, decide_max_ns;
 	bool fell_back;
+	const char *fallback; /* the name of the policy that took over */
 	char why_fallback[160];
 };
 const struct fth_engine_stats *fth_engine_stats(const struct fth_engine *e);

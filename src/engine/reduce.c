@@ -80,6 +80,18 @@ static void reduce_task(struct fth_engine *e, const struct fth_event *ev)
 	}
 }
 
+/* A task falls; the rest of a rigid job, which runs as one, falls with it. */
+static void lose_task(struct fth_engine *e, const struct fth_event *ev, struct fth_task *t)
+{
+	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
+	imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, t->on != FTH_NONE ? t->on : t->target);
+	for (uint32_t k = 0; j->kind == FTH_JOB_RIGID && k < j->ntasks; k++) {
+		const struct fth_task *s = fth_cluster_task(&e->cluster, j->first_task + k);
+		if (s->on != FTH_NONE)
+			imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, s->id, s->on);
+	}
+}
+
 /* Tasks committed to, or still holding room on, an instance that falls. */
 static void lose_tasks(struct fth_engine *e, const struct fth_event *ev, struct fth_instance *i)
 {
@@ -89,31 +101,31 @@ static void lose_tasks(struct fth_engine *e, const struct fth_event *ev, struct 
 		if (t->on != FTH_NONE && t->on != i->id)
 			fth_cluster_commit(&e->cluster, t, NULL);
 		else
-			imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, i->id);
+			lose_task(e, ev, t);
 	}
 	/* What is left is on its way to somewhere else: its saving was cut off. Rare, so we look for it. */
 	for (fth_job_id id = e->cluster.view.first_job; i->nheld && id != FTH_NONE;) {
 		const struct fth_job *j = fth_cluster_job(&e->cluster, id);
 		for (uint32_t k = 0; k < j->ntasks; k++) {
-			const struct fth_task *t = fth_cluster_task(&e->cluster, j->first_task + k);
+			struct fth_task *t = fth_cluster_task(&e->cluster, j->first_task + k);
 			if (t->on == i->id)
-				imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, i->id);
+				lose_task(e, ev, t);
 		}
 		id = j->next;
 	}
 }
 
-static void close_meter(struct fth_engine *e, fth_instance_id id, fth_time now)
+static void close_meter(struct fth_engine *e, fth_instance_id id, fth_time now, bool cut)
 {
-	const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now);
+	const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now, cut);
 	for (struct fth_observer *o = e->observers; charge && o; o = o->next)
 		if (o->on_charge)
 			o->on_charge(o, &e->cluster, charge);
 }
 
-static void end_instance(struct fth_engine *e, struct fth_instance *i, fth_time now)
+static void end_instance(struct fth_engine *e, struct fth_instance *i, fth_time now, bool cut)
 {
-	close_meter(e, i->id, now);
+	close_meter(e, i->id, now, cut);
 	fth_cluster_end_instance(&e->cluster, i);
 }
 
@@ -164,24 +176,19 @@ static void reduce_instance(struct fth_engine *e, const struct fth_event *ev)
 		return;
 	case FTH_EV_INSTANCE_REVOKED:
 		lose_tasks(e, ev, i);
-		end_instance(e, i, ev->time);
+		end_instance(e, i, ev->time, true);
 		return;
 	default: /* gone */
-		end_instance(e, i, ev->time);
+		end_instance(e, i, ev->time, false);
 	}
 }
 
 static void reduce_offer(struct fth_engine *e, const struct fth_event *ev)
 {
 	struct fth_offer *o = &e->cluster.catalog.offers.data[ev->offer];
+	fth_ledger_reprice(&e->ledger, ev->offer, o->price, ev->price, ev->time);
 	o->price = ev->price;
 	o->available = ev->available;
-	for (fth_instance_id id = e->cluster.view.first_instance; id != FTH_NONE;) {
-		const struct fth_instance *i = fth_cluster_instance(&e->cluster, id);
-		if (i->offer == ev->offer)
-			fth_ledger_reprice(&e->ledger, id, ev->price, ev->time);
-		id = i->next;
-	}
 }
 
 /* A cancelled job's tasks vanish where they are. */

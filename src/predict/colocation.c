@@ -16,7 +16,7 @@ struct entry {
 };
 
 struct fth_colocation {
-	double t;
+	double t, moved;
 	struct fth_map index;  /* symbol -> dense key */
 	FTH_VEC(fth_sym) syms;
 	uint32_t nkeys, stride;
@@ -216,7 +216,15 @@ bool fth_colocation_add(struct fth_colocation *c, uint32_t entry, double rate, u
 	c->known[e->key] = true;
 	if (e->neighbour != FTH_NONE)
 		c->pair[(size_t)e->key * c->stride + e->neighbour] = e->mean;
+	c->moved += first ? 1 : e->mean > before ? e->mean - before : before - e->mean;
 	return first || e->mean != before;
+}
+
+double fth_colocation_moved(struct fth_colocation *c)
+{
+	double moved = c->moved;
+	c->moved = 0;
+	return moved;
 }
 
 /* ---- by symbol ---- */

@@ -62,6 +62,9 @@ struct fth_colocation_pairs {
 /* Valid until a key is made. */
 struct fth_colocation_pairs fth_colocation_pairs(const struct fth_colocation *c);
 
+/* By how much means have moved in all since this was last asked for; 1 or more if an entry is new. */
+double fth_colocation_moved(struct fth_colocation *c);
+
 /* An entry to which the same observation is added again and again. */
 uint32_t fth_colocation_entry(struct fth_colocation *c, uint32_t key, const uint32_t *others, uint32_t n);
 /* Add a rate this many times, one rounding each; true if the mean changed by it. */

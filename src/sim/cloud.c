@@ -259,7 +259,8 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 	struct fth_rng rng;
 	struct sim_instance *si = fth_sim_instance(s, i);
 	fth_rng_seed(&rng, (uint64_t)s->params->seed, DRAW_FAILURE, (uint64_t)i->id << 32 | i->offer);
-	if (s->params->launch_failure > 0 && fth_rng_real(&rng) < s->params->launch_failure) {
+	bool offered = s->cluster->catalog.offers.data[i->offer].available;
+	if (!offered || (s->params->launch_failure > 0 && fth_rng_real(&rng) < s->params->launch_failure)) {
 		struct fth_event ev = {.kind = FTH_EV_LAUNCH_FAILED,
 				       .why = FTH_FAIL_CAPACITY,
 				       .time = s->now,
@@ -274,6 +275,7 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 	}
 	fth_time delay = draw(s, DRAW_SETUP, i, &type_of(s, i)->setup);
 	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, READY, i->id, si->gen);
+	fth_market_acquired(s, i);
 	return fth_sim_feed(s, FTH_EV_INSTANCE_ACQUIRED, FTH_NONE, i->id);
 }
 

@@ -6,7 +6,7 @@
 #include "sim/sim.h"
 
 /* What a heap item is about (item.a); b is the entity, c its generation. */
-enum what { ACQUIRED, READY, GONE, LAUNCHED, ACTIVE, STOPPED, LEFT, COMPLETE };
+enum what { ACQUIRED, READY, GONE, LAUNCHED, ACTIVE, STOPPED, LEFT, COMPLETE, MARKET, NOTICE, REVOKED };
 enum rank { RANK_OUTCOME = 0, RANK_ARRIVAL = 1, RANK_ROUND = 2, RANK_COMPLETION = 3, RANK_SETTLED = 4 };
 
 /* The simulator's side of a task, by slot. Tasks that advance together share the track (progress) of
@@ -37,6 +37,12 @@ struct sim_instance {
 	struct fth_res pending; /* scratch of the all-at-once start */
 };
 
+/* What the market says of an offer now. */
+struct sim_offer {
+	fth_price price, bid; /* FTH_NEVER: no bid, so no price takes it away */
+	bool probed;          /* the last probe found it */
+};
+
 struct sim {
 	const struct fth_world *world;
 	const struct fth_sim_params *params;
@@ -57,6 +63,10 @@ struct sim {
 	FTH_VEC(fth_task_id) dirty_tracks;
 	FTH_VEC(fth_instance_id) starts; /* instances on which something may start at the end of this instant */
 	FTH_VEC(fth_sym) rank_of; /* class symbol -> place in the order of class names */
+	FTH_VEC(struct sim_offer) offers;
+	struct fth_market_tape tape;
+	size_t tape_pos;
+	FTH_VEC(fth_instance_id) touched; /* scratch of a revocation */
 	struct fth_error *err;
 };
 
@@ -83,6 +93,11 @@ int fth_cloud_start(struct sim *s);
 void fth_cloud_released(struct sim *s, const struct fth_task *t, fth_instance_id from);
 /* After anything was freed on an instance: others may start, or it may go. */
 int fth_cloud_after_release(struct sim *s, fth_instance_id from);
+
+/* market.c: prices, availability, revocations */
+int fth_market_start(struct sim *s);
+int fth_market_outcome(struct sim *s, const struct fth_heap_item *item);
+void fth_market_acquired(struct sim *s, const struct fth_instance *i);
 
 /* progress.c: speeds, progress, completion */
 void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct fth_job_item *item);

@@ -22,6 +22,15 @@ const struct fth_param fth_sim_param_table[] = {
 	 "tell every policy the true runtimes as estimates"},
 	{"decide_limit", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, decide_limit), "0", 0, 1e6, NULL,
 	 "wall-clock limit of one decision, after which the fallback takes over; 0: none"},
+	{"bid", FTH_PARAM_REAL, offsetof(struct fth_sim_params, bid), "1", 0, 1e6, NULL,
+	 "bid for spot offers, times the on-demand price of the type (in the offer's zone, else the lowest); above it the "
+	 "offer cannot be had and its instances are taken; types without an on-demand price have no bid"},
+	{"notice", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, notice), "120s", 0, 1e6, NULL,
+	 "time between the notice of a revocation and the revocation"},
+	{"revocation_rate", FTH_PARAM_REAL, offsetof(struct fth_sim_params, revocation_rate), "0", 0, 1e6, NULL,
+	 "mean revocations per hour of a spot instance, at random; 0: what the catalog says of each offer"},
+	{"market_start", FTH_PARAM_INT, offsetof(struct fth_sim_params, market_start), "0", 0, 9e9, NULL,
+	 "seconds since 1970 on the clock of the market's prices at which the run begins; 0: at its first price"},
 	{0},
 };
 
@@ -58,6 +67,12 @@ fth_time fth_sim_scaled(fth_time t, double scale)
 
 bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item)
 {
+	if (item->a == MARKET)
+		return false;
+	if (item->a == NOTICE || item->a == REVOKED) {
+		const struct fth_instance *i = fth_cluster_instance(s->cluster, item->b);
+		return !i || i->state == FTH_INSTANCE_GONE;
+	}
 	if (item->a == ACQUIRED || item->a == READY || item->a == GONE) {
 		const struct fth_instance *i = fth_cluster_instance(s->cluster, item->b);
 		return !i || i->state == FTH_INSTANCE_GONE || s->instances.data[i->slot].gen != item->c;
@@ -129,6 +144,8 @@ static int arrive(struct sim *s)
 static int outcome(struct sim *s)
 {
 	struct fth_heap_item item = fth_heap_pop(&s->heap);
+	if (item.a == MARKET || item.a == NOTICE || item.a == REVOKED)
+		return fth_market_outcome(s, &item);
 	return item.a == ACTIVE || item.a == COMPLETE ? fth_progress_outcome(s, &item) : fth_cloud_outcome(s, &item);
 }
 
@@ -287,6 +304,9 @@ static void release(struct sim *s)
 	fth_vec_release(&s->dirty_tracks);
 	fth_vec_release(&s->starts);
 	fth_vec_release(&s->rank_of);
+	fth_vec_release(&s->offers);
+	fth_vec_release(&s->touched);
+	fth_market_tape_release(&s->tape);
 }
 
 int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct fth_policy_choice *policy,
@@ -319,7 +339,9 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 	s.tell_runtime = params->exact_estimates || (policy->ops->flags & FTH_POLICY_WANTS_RUNTIME);
 	fth_workload_source_init(&s.source, &w->workload);
 	fth_progress_rank_classes(&s);
-	r = fetch_next(&s);
+	r = fth_market_start(&s);
+	if (!r)
+		r = fetch_next(&s);
 	if (!r)
 		r = run(&s, progress);
 	fth_engine_finish(s.engine, s.now);

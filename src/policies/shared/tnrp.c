@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policies/shared/tnrp.h"
 
+#include "optimize/full_reconfig.h"
+
 void fth_tnrp_init(struct fth_tnrp *r, double t)
 {
 	*r = (struct fth_tnrp){.table = fth_colocation_new(t), .t = t};
@@ -133,8 +135,29 @@ static double worth(const struct fth_member *m, double rate, enum fth_multi mult
 	if (multi == FTH_MULTI_CLAMPED) {
 		rate = 1 - (1 - rate) * m->job_tasks;
 		rate = rate > 0 ? rate : 0;
+	} else if (multi == FTH_MULTI_PAPER) {
+		rate = fth_multi_task_rate(rate, m->job_tasks);
 	}
 	return m->rp * rate;
+}
+
+double fth_tnrp_rate(struct fth_tnrp *r, uint32_t key, const uint32_t *others, uint32_t n)
+{
+	enum { LOCAL = 64 };
+	if (r->ignore_interference)
+		return 1;
+	uint32_t local[LOCAL], *keys = n < LOCAL ? local : fth_alloc((n + 1) * sizeof(*keys));
+	uint64_t hash = fth_colocation_hash(key);
+	keys[0] = key;
+	for (uint32_t i = 0; i < n; i++) {
+		insert_by_rank(keys, i + 1, others[i], r->rank.data);
+		hash += fth_colocation_hash(others[i]);
+	}
+	struct crowd c = {keys, n + 1, fth_colocation_find(r->table, hash, keys, n + 1)};
+	double rate = rate_of(r, key, &c);
+	if (keys != local)
+		free(keys);
+	return rate;
 }
 
 /* Two tasks: their pair entries are the whole story. */

@@ -6,7 +6,18 @@
  */
 #include "policies/yardsticks/eva_artifact/search.h"
 
-static const double slack = 1e-9; /* bounds are exact but for rounding far below this */
+static const double slack = 1e-6; /* bounds are exact but for rounding far below this */
+
+/* Dollars an hour. Means that move by rounding alone move no sum of this program by so much. */
+static const double close = 1e-7;
+
+/* Note whether a < b could turn out otherwise. A task alone has a worth that never moves. */
+static bool is_less(struct search *s, double a, double b, bool alone)
+{
+	double gap = a - b;
+	s->close_call |= !alone && gap < close && gap > -close;
+	return a < b;
+}
 
 void fth_search_release(struct search *s)
 {
@@ -18,6 +29,8 @@ void fth_search_release(struct search *s)
 	fth_vec_release(&s->place);
 	fth_vec_release(&s->taken);
 	fth_vec_release(&s->fits);
+	fth_vec_release(&s->open);
+	fth_vec_release(&s->touched);
 	fth_vec_release(&s->pool);
 	fth_vec_release(&s->chosen);
 	fth_vec_release(&s->row);
@@ -81,6 +94,7 @@ static void group_up(struct search *s)
 	for (uint32_t i = 0; i < s->list.len; i++)
 		s->start.data[b->tasks.data[s->list.data[i]].group + 1]++;
 	fth_vec_clear(&s->groups);
+	fth_vec_clear(&s->touched);
 	for (uint32_t g = 0; g < b->groups.len; g++) {
 		uint32_t first = s->start.data[g], n = s->start.data[g + 1];
 		s->start.data[g + 1] += first;
@@ -128,22 +142,25 @@ static void take(struct search *s, struct candidates *c, uint32_t task)
 /* Which groups have a free candidate on this instance: the first of each. */
 static void find_there(struct search *s, uint32_t instance)
 {
-	for (size_t i = 0; i < s->groups.len; i++)
-		s->groups.data[i].there = FTH_NONE;
+	for (size_t i = 0; i < s->touched.len; i++)
+		s->groups.data[s->touched.data[i]].there = FTH_NONE;
+	fth_vec_clear(&s->touched);
 	if (instance == FTH_NONE)
 		return;
 	for (uint32_t t = s->committed_first[instance]; t != FTH_NONE; t = s->committed_next[t]) {
 		if (s->board->tasks.data[t].pinned || s->position.data[t] == FTH_NONE || s->taken.data[t])
 			continue;
 		struct candidates *c = group_of(s, t);
+		if (c->there == FTH_NONE)
+			fth_vec_push(&s->touched, (uint32_t)(c - s->groups.data));
 		if (c->there == FTH_NONE || s->position.data[t] < s->position.data[c->there])
 			c->there = t;
 	}
 }
 
-static bool is_better(const struct search *s, const struct score *x, const struct score *best)
+static bool is_better(struct search *s, const struct score *x, const struct score *best)
 {
-	if (x->tnrp != best->tnrp)
+	if (is_less(s, best->tnrp, x->tnrp, !s->party.list.len) || x->tnrp != best->tnrp)
 		return x->tnrp > best->tnrp;
 	if (x->there != best->there)
 		return x->there;
@@ -165,8 +182,8 @@ static void score_slot(struct search *s, uint32_t at)
 		struct candidates *g = &s->groups.data[i];
 		struct score *x = &s->row.data[at * s->groups.len + i];
 		*x = (struct score){-1, -1, false, FTH_NONE};
-		const struct fth_res *d = g->left ? fth_group_demand(s->board, s->view, g->group, type) : NULL;
-		if (!d || !fth_res_fits(d, &slot->room))
+		const struct fth_res *d = g->left ? s->board->groups.data[g->group].demand[type] : NULL;
+		if (!d || !fth_fits(d, &slot->room, c->nres))
 			continue;
 		if (!ready)
 			party_of_slot(s, s->layout, slot);
@@ -183,7 +200,7 @@ static void best_of_row(struct search *s, uint32_t at, struct score *best, uint3
 	for (size_t i = 0; i < s->groups.len; i++) {
 		struct score x = s->row.data[at * s->groups.len + i];
 		struct candidates *g = &s->groups.data[i];
-		if (x.tnrp < 0 || !g->left || x.tnrp < best->tnrp)
+		if (x.tnrp < 0 || !g->left || is_less(s, x.tnrp, best->tnrp, false))
 			continue;
 		if (!looked)
 			find_there(s, s->layout->slots.data[at].instance);
@@ -223,7 +240,7 @@ static void pack_onto_slots(struct search *s)
 /* ---- Algorithm 1 ---- */
 
 /* The groups that fit the type alone, and what their tasks are worth in all. */
-static double list_fitting(struct search *s, const struct fth_instance_type *type, fth_type_id id)
+static double list_fitting(struct search *s, fth_type_id type)
 {
 	double worth = 0;
 	fth_vec_clear(&s->fits);
@@ -231,8 +248,8 @@ static double list_fitting(struct search *s, const struct fth_instance_type *typ
 		struct candidates *g = &s->groups.data[i];
 		if (!g->left)
 			continue;
-		g->demand = fth_group_demand(s->board, s->view, g->group, id);
-		if (!g->demand || !fth_res_fits(g->demand, &type->capacity))
+		g->demand = s->board->groups.data[g->group].demand[type];
+		if (!g->demand)
 			continue;
 		fth_vec_push(&s->fits, i);
 		worth += g->member.rp * g->left;
@@ -270,34 +287,36 @@ static void leave_pool(struct search *s, uint32_t instance)
 	s->pool.len--;
 }
 
-/* The best next task for the filling; its group, or FTH_NONE. */
+/* The best next task for the filling; its group, or FTH_NONE. What does not fit now never will: it is
+ * struck off. */
 static uint32_t next_task(struct search *s, const struct fth_res *room, const struct fth_res *capacity,
 			  struct score *best)
 {
 	uint32_t group = FTH_NONE, nres = s->view->catalog->nres;
+	size_t i = 0, kept = 0;
+	bool alone = !s->party.list.len;
 	*best = (struct score){-1, -1, false, FTH_NONE};
-	for (size_t i = 0; i < s->fits.len; i++) {
-		const struct candidates *g = &s->groups.data[s->fits.data[i]];
-		if (!g->left)
-			continue;
+	for (; i < s->open.len; i++) {
+		const struct candidates *g = &s->groups.data[s->open.data[i]];
 		if (s->party.worth + g->member.rp < best->tnrp - slack)
 			break; /* the groups that follow are worth less */
-		bool fits = true;
-		for (uint32_t k = 0; k < nres; k++)
-			fits &= g->demand->v[k] <= room->v[k];
-		if (!fits)
+		if (!g->left || !fth_fits(g->demand, room, nres))
 			continue;
+		s->open.data[kept++] = s->open.data[i];
 		struct score x = {.there = g->there != FTH_NONE};
 		x.tnrp = fth_tnrp_with(s->tnrp, &s->party, &g->member, FTH_MULTI_CLAMPED);
-		if (x.tnrp < best->tnrp)
+		if (is_less(s, x.tnrp, best->tnrp, alone))
 			continue;
 		x.align = fth_alignment(g->demand, room, capacity, nres);
 		x.task = x.there ? g->there : g->head;
 		if (is_better(s, &x, best)) {
 			*best = x;
-			group = s->fits.data[i];
+			group = s->open.data[kept - 1];
 		}
 	}
+	for (; i < s->open.len; i++)
+		s->open.data[kept++] = s->open.data[i];
+	s->open.len = kept;
 	return group;
 }
 
@@ -308,11 +327,14 @@ static double fill(struct search *s, uint32_t instance, const struct fth_res *ca
 	double worth = 0;
 	fth_vec_clear(&s->chosen);
 	fth_party_clear(&s->party);
+	fth_vec_reserve(&s->open, s->fits.len);
+	memcpy(s->open.data, s->fits.data, s->fits.len * sizeof(*s->fits.data));
+	s->open.len = s->fits.len;
 	for (;;) {
 		struct score best;
 		find_there(s, instance);
 		uint32_t g = next_task(s, &room, capacity, &best);
-		if (g == FTH_NONE || best.tnrp < worth)
+		if (g == FTH_NONE || is_less(s, best.tnrp, worth, !s->chosen.len))
 			return worth;
 		worth = best.tnrp;
 		take(s, &s->groups.data[g], best.task);
@@ -352,9 +374,8 @@ static fth_offer_id downsize(const struct search *s, fth_offer_id from)
 			struct fth_res sum = {0};
 			bool runs = true;
 			for (size_t j = 0; j < s->chosen.len && runs; j++) {
-				const struct fth_res *d = fth_group_demand(
-					s->board, s->view, s->board->tasks.data[s->chosen.data[j]].group,
-					c->offers[o].type);
+				uint32_t g = s->board->tasks.data[s->chosen.data[j]].group;
+				const struct fth_res *d = s->board->groups.data[g].demand[c->offers[o].type];
 				runs = d != NULL;
 				if (d)
 					fth_res_add(&sum, d);
@@ -408,7 +429,7 @@ static void provision_offer(struct search *s, fth_offer_id offer)
 	double price = fth_usd(o->price);
 	/* If all that fits is not worth one instance, no filling is; and no task has its reservation
 	 * price here, since it alone would be worth it. */
-	if (list_fitting(s, type, o->type) < price - slack)
+	if (list_fitting(s, o->type) < price - slack)
 		return;
 	list_pool(s, offer);
 	for (;;) {
@@ -416,7 +437,7 @@ static void provision_offer(struct search *s, fth_offer_id offer)
 		double worth = fill(s, instance, &type->capacity);
 		bool own = s->chosen.len == 1 &&
 			   s->board->groups.data[s->board->tasks.data[s->chosen.data[0]].group].offer == offer;
-		if (!s->chosen.len || (price > worth && !own))
+		if (!s->chosen.len || (is_less(s, worth, price, s->chosen.len == 1) && !own))
 			break;
 		buy(s, instance, offer);
 	}
@@ -445,7 +466,7 @@ static void give_up_dear_instances(struct search *s)
 			join_party(s, t);
 		bool own = s->party.list.len == 1 &&
 			   s->board->groups.data[s->board->tasks.data[first].group].offer == bi->offer;
-		if (own || !(fth_tnrp_of(s->tnrp, &s->party, outside(s)) < bi->price))
+		if (own || !is_less(s, fth_tnrp_of(s->tnrp, &s->party, outside(s)), bi->price, s->party.list.len == 1))
 			continue;
 		for (uint32_t t = first; t != FTH_NONE; t = s->committed_next[t]) {
 			s->position.data[t] = 0; /* marks it a candidate until it gets its real place */

@@ -41,10 +41,14 @@ struct search {
 	FTH_VEC(uint32_t) place;    /* by board group: index into groups */
 	FTH_VEC(bool) taken;        /* by board task */
 	FTH_VEC(uint32_t) fits;     /* groups that fit the type in question */
+	FTH_VEC(uint32_t) open;     /* of these, what may still fit beside the filling so far */
+	FTH_VEC(uint32_t) touched;  /* groups with a candidate on the slot in question */
 	FTH_VEC(uint32_t) pool;     /* running instances of the type that are free */
 	FTH_VEC(uint32_t) chosen;   /* groups' tasks of the current filling */
 	FTH_VEC(struct score) row;  /* slots x groups */
 	struct fth_party party;
+	/* Whether a decision was so close that means moved by rounding alone could turn it. */
+	bool close_call;
 };
 void fth_search_release(struct search *s);
 /* Both fill a layout that was reset and seeded with the pinned tasks. */
