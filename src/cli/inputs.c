@@ -85,6 +85,8 @@ const struct fth_option fth_options_import[] = {
 	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
 	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{.name = "fractions", .type = FTH_OPT_FLAG,
+	 .help = "keep the fractions of a second of a hawk-tr workload, which its own simulators cut off"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
 	 .help = "mean time between arrivals, for a workload that does not tell when jobs came"},
 	{0},
@@ -115,6 +117,7 @@ int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *
 		.region = fth_args_text(a, "region"),
 		.families = fth_args_text(a, "families"),
 		.seed = (uint64_t)fth_args_int(a, "seed"),
+		.fractions = fth_args_flag(a, "fractions"),
 	};
 	return duration_option(a, "mean-gap", &ret->mean_gap, err);
 }

@@ -11,6 +11,7 @@ static const struct {
 	[FTH_FORMAT_EVA_JSON] = {"eva-json", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_EVA_CSV] = {"eva-csv", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_ALIBABA_PODS] = {"alibaba-pods", FTH_CONTENT_WORKLOAD},
+	[FTH_FORMAT_HAWK_TR] = {"hawk-tr", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_FARTHING_CATALOG] = {"farthing-catalog", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_EVA_TYPES] = {"eva-types", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_SKYPILOT_CSV] = {"skypilot-csv", FTH_CONTENT_CATALOG},
@@ -87,6 +88,8 @@ static enum fth_format recognise(const char *p, size_t n)
 		return FTH_FORMAT_ALIBABA_PODS;
 	if (holds(p, line, "InstanceType") && holds(p, line, "Price"))
 		return FTH_FORMAT_SKYPILOT_CSV;
+	if (fth_looks_like_hawk(p, n))
+		return FTH_FORMAT_HAWK_TR;
 	return n > 1 && *p == ',' ? FTH_FORMAT_EVA_MATRIX : FTH_FORMAT_AUTO;
 }
 
@@ -155,6 +158,8 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 		r = fth_read_eva_csv(w, in, err);
 	else if (f == FTH_FORMAT_ALIBABA_PODS)
 		r = fth_read_pods(w, in, o ? o : &none, err);
+	else if (f == FTH_FORMAT_HAWK_TR)
+		r = fth_read_hawk(w, in, o ? o : &none, err);
 	else
 		r = fth_read_canon_workload(w, in, err);
 	if (!r)

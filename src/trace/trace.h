@@ -55,6 +55,7 @@ enum fth_format {
 	FTH_FORMAT_EVA_JSON,
 	FTH_FORMAT_EVA_CSV,
 	FTH_FORMAT_ALIBABA_PODS,      /* openb_pod_list CSV */
+	FTH_FORMAT_HAWK_TR,           /* Hawk and Eagle: arrival, tasks, mean, durations */
 	FTH_FORMAT_FARTHING_CATALOG,
 	FTH_FORMAT_EVA_TYPES,         /* Eva's instance types JSON */
 	FTH_FORMAT_SKYPILOT_CSV,
@@ -78,6 +79,7 @@ struct fth_import_options {
 	bool spot;            /* skypilot: make spot offers too */
 	fth_time mean_gap;    /* alibaba pods without times: Poisson arrivals with this mean */
 	uint64_t seed;
+	bool fractions;       /* hawk-tr: keep fractions of a second */
 };
 
 /* A market file speaks of offers of a catalog; it adds spot offers for types that have none of their own. */
@@ -119,6 +121,10 @@ int fth_write_profile(const struct fth_profile *p, struct fth_output *o, struct 
 int fth_stream_workload(struct fth_job_source **ret, const char *path, struct fth_symtab *syms,
 			struct fth_kinds *kinds, struct fth_error *err);
 void fth_stream_free(struct fth_job_source *s);
+/* The same for a file of Hawk's and Eagle's simulators. */
+int fth_stream_hawk(struct fth_job_source **ret, const char *path, struct fth_kinds *kinds, bool fractions,
+		    struct fth_error *err);
+void fth_stream_hawk_free(struct fth_job_source *s);
 /* What the file says of the whole: known as soon as the stream is open. */
 struct fth_stream_head {
 	fth_sym name;
