@@ -195,6 +195,7 @@ struct fth_round {
 enum fth_policy_flags {
 	FTH_POLICY_WANTS_PROFILE = 1, /* give it the user's co-location profile */
 	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates */
+	FTH_POLICY_WANTS_WORKERS = 4, /* it keeps a fixed set of workers: its parameter `workers` must be told */
 };
 
 struct fth_policy_ops {

@@ -97,6 +97,11 @@ const struct fth_option fth_options_runs[] = {
 	 .help = "a parameter of the simulated world"},
 	{.name = "seed", .type = FTH_OPT_INT, .arg = "N", .def = "1", .min = 0, .max = 9000000000000000,
 	 .help = "seed of everything that is drawn"},
+	{.name = "workers", .type = FTH_OPT_INT, .arg = "N", .min = 1, .max = 10000000,
+	 .help = "how many workers the policies with a fixed set of them have; without --catalog the machines have one slot and "
+		 "cost a dollar an hour, transient ones a dollar over the policy's r"},
+	{.name = "provisioning", .type = FTH_OPT_TEXT, .arg = "DURATION", .def = "120s",
+	 .help = "with --workers: from the request of a transient machine until it is there"},
 	{0},
 };
 
@@ -155,6 +160,8 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
+	if (w->catalog.types.len)
+		return 0; /* made for --workers */
 	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
 	if (r)
 		return r;
@@ -344,9 +351,12 @@ int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, str
 		r = add_policy(ret, text, err);
 	if (!r && !ret->n && one)
 		r = add_policy(ret, fth_args_text(a, "policy"), err);
+	bool workers = fth_verb_option(a->verb, "workers", strlen("workers")) && fth_args_given(a, "workers");
 	for (int i = 0; !r && !one && !fth_args_given(a, "policy") && fth_policies[i]; i++)
-		if (!fth_cli_is_yardstick(fth_policies[i]))
+		if (!fth_cli_is_yardstick(fth_policies[i]) && workers == !!(fth_policies[i]->flags & FTH_POLICY_WANTS_WORKERS))
 			r = add_policy(ret, fth_policies[i]->name, err);
+	if (!r && fth_verb_option(a->verb, "workers", strlen("workers")))
+		r = fth_cli_set_workers(a, ret, err);
 	if (r)
 		fth_cli_policies_release(ret);
 	return r;

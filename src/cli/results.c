@@ -77,7 +77,7 @@ static void describe(struct results *r, const struct fth_args *a)
 		.seed = r->sim.seed,
 		.workload_name = r->world.workload.name ? fth_sym_str(r->world.syms, r->world.workload.name) : NULL,
 		.workload_path = workload ? workload : "bundled sample",
-		.catalog_path = catalog ? catalog : "bundled sample",
+		.catalog_path = catalog ? catalog : fth_args_given(a, "workers") ? "made for --workers" : "bundled sample",
 		.catalog_types = r->world.catalog.pub.ntypes,
 		.catalog_offers = r->world.catalog.pub.noffers,
 		.interference_path = fth_args_given(a, "interference"),
@@ -116,14 +116,27 @@ static void gather(struct results *r)
 	r->comparison.runs = r->runs;
 }
 
+static int load_given(const struct results *r, const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	int e = 0;
+	if (fth_args_given(a, "workers") && !fth_args_given(a, "catalog")) {
+		const char *text = fth_args_text(a, "provisioning");
+		fth_time delay = 0;
+		if (fth_parse_duration(text, strlen(text), &delay) || delay < 0 || delay > FTH_DAY)
+			return fth_fail(err, -EINVAL, "--provisioning: '%s' is not a duration up to a day such as 120s", text);
+		e = fth_cli_fleet(w, &r->policies, delay, err);
+	}
+	return e ? e : fth_cli_load_world(a, w, err);
+}
+
 static int load(struct results *r, const struct fth_args *a, struct fth_error *err)
 {
 	struct fth_world given;
 	if (!fth_args_given(a, "journal"))
-		return fth_cli_load_world(a, &r->world, err);
+		return load_given(r, a, &r->world, err);
 	/* Run on the world as the journal will hold it, so that a replay sees the very same. */
 	fth_world_init(&given);
-	int e = fth_cli_load_world(a, &given, err);
+	int e = load_given(r, a, &given, err);
 	if (!e) {
 		fth_world_release(&r->world);
 		e = fth_journal_world(&given, &r->world, err);

@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/options.h"
 #include "policies/table.h"
+#include "report/classes.h"
 #include "report/metrics.h"
 #include "store/journal.h"
 
@@ -108,13 +109,21 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 	struct fth_observer *observers = fth_metrics_observer(m);
 	struct fth_sim_progress progress = {report_progress, slot};
 	observers->next = &teller.base;
-	if (journal)
-		teller.base.next = fth_journal_observer(journal);
+	struct fth_observer **last = &teller.base.next;
+	if (journal) {
+		*last = fth_journal_observer(journal);
+		last = &(*last)->next;
+	}
+	struct fth_classes *classes = fth_cli_cutoff(job->policy) < 0 ? NULL : fth_classes_new(fth_cli_cutoff(job->policy));
+	if (classes)
+		*last = fth_classes_observer(classes);
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	int r = fth_sim_run(&engine, job->world, job->policy, &fth_policy_no_packing, &job->sim, observers, &progress, err);
 	run->wall_s = seconds_since(&start);
 	if (engine) {
 		fth_metrics_finish(m, engine, r == -ETIME ? job->sim.horizon : teller.last, run);
+		if (classes)
+			fth_classes_finish(classes, &job->world->catalog.pub, run);
 		snprintf(run->policy, sizeof(run->policy), "%s", job->policy->label);
 		fth_str_clear(&run->params);
 		fth_params_json(job->policy->ops->params, job->policy->params, &run->params);
@@ -127,6 +136,7 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 	} else if (journal) {
 		fth_journal_abort(journal);
 	}
+	fth_classes_free(classes);
 	fth_metrics_free(m);
 	fth_engine_free(engine);
 	return r;

@@ -7,6 +7,11 @@ const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_synergy,
 	&fth_policy_owl,
 	&fth_policy_eva_artifact, /* a yardstick */
+	&fth_policy_sparrow,
+	&fth_policy_hawk,
+	&fth_policy_eagle,
+	&fth_policy_least_waiting,
+	&fth_policy_cloudcoaster,
 	NULL,
 };
 

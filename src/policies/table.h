@@ -15,5 +15,10 @@ extern const struct fth_policy_ops fth_policy_eva;
 extern const struct fth_policy_ops fth_policy_synergy;
 extern const struct fth_policy_ops fth_policy_owl;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
+extern const struct fth_policy_ops fth_policy_sparrow;
+extern const struct fth_policy_ops fth_policy_hawk;
+extern const struct fth_policy_ops fth_policy_eagle;
+extern const struct fth_policy_ops fth_policy_least_waiting;
+extern const struct fth_policy_ops fth_policy_cloudcoaster;
 
 #endif

@@ -148,6 +148,37 @@ static void json_notes(const struct fth_run *r, struct fth_json *j)
 	fth_json_end(j, '}');
 }
 
+static void json_spread(struct fth_json *j, const char *key, const struct fth_run_spread *s)
+{
+	fth_json_begin(j, key, '{');
+	fth_json_real(j, "mean", s->mean);
+	fth_json_real(j, "p50", s->p50);
+	fth_json_real(j, "p90", s->p90);
+	fth_json_real(j, "p99", s->p99);
+	fth_json_real(j, "max", s->max);
+	fth_json_int(j, "n", (int64_t)s->n);
+	fth_json_end(j, '}');
+}
+
+static void json_classes(const struct fth_run *r, struct fth_json *j)
+{
+	if (!r->classes)
+		return;
+	json_spread(j, "short_task_delay_s", &r->short_task_delay);
+	json_spread(j, "short_jobs_s", &r->short_jobs);
+	json_spread(j, "long_jobs_s", &r->long_jobs);
+	fth_json_begin(j, "transient", '{');
+	fth_json_real(j, "avg_active", r->transient.avg_active);
+	fth_json_real(j, "lifetime_mean_h", r->transient.lifetime_mean_h);
+	fth_json_real(j, "lifetime_max_h", r->transient.lifetime_max_h);
+	fth_json_real(j, "cost_ratio", r->transient.cost_ratio);
+	fth_json_real(j, "cost_usd", r->transient.cost_usd);
+	fth_json_int(j, "count", (int64_t)r->transient.count);
+	fth_json_int(j, "lost_tasks", (int64_t)r->transient.lost_tasks);
+	fth_json_real(j, "lost_s", r->transient.lost_s);
+	fth_json_end(j, '}');
+}
+
 /* Fields beyond those that scripts were promised. */
 static void json_run_more(const struct fth_run *r, struct fth_json *j)
 {
@@ -169,6 +200,7 @@ static void json_run_more(const struct fth_run *r, struct fth_json *j)
 	fth_json_real(j, "decide_max_s", r->decide_max_s);
 	fth_json_text(j, "fallback", r->fallback[0] ? r->fallback : NULL);
 	fth_json_text(j, "note", r->note.len ? r->note.data : NULL);
+	json_classes(r, j);
 	json_window(r, j);
 	json_notes(r, j);
 }

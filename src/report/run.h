@@ -41,6 +41,22 @@ struct fth_run_note {
 	uint64_t count;
 };
 
+/* Seconds. */
+struct fth_run_spread {
+	uint64_t n;
+	double mean, p50, p90, p99, max;
+};
+/* Spot machines, counted in slots of one CPU. */
+struct fth_run_transient {
+	uint64_t count, lost_tasks;
+	double avg_active;      /* between the first and the last arrival */
+	double lifetime_mean_h, lifetime_max_h;
+	double cost_ratio;      /* what an on-demand slot costs over what a transient one does; 0: there were none */
+	double cost_usd;
+	double lost_s;          /* run by short tasks that were lost with their machine */
+};
+enum { FTH_RUN_QUANTILES = 401 };
+
 struct fth_run {
 	char policy[64];      /* as named by the user */
 	struct fth_str params; /* JSON object of all parameters */
@@ -70,6 +86,12 @@ struct fth_run {
 	/* The same over a window of the run, for the papers' tables; window_to = 0: none was asked for. */
 	fth_time window_from, window_to;
 	double window_tasks_per_instance, window_alloc[3];
+
+	/* Of runs with short and long jobs; classes: they are told apart. */
+	bool classes;
+	struct fth_run_spread short_task_delay, short_jobs, long_jobs;
+	struct fth_run_transient transient;
+	double delay_quantiles[FTH_RUN_QUANTILES]; /* of short_task_delay, at equal steps from 0 to 1 */
 
 	FTH_VEC(struct fth_run_job) job_list;
 	FTH_VEC(struct fth_run_instance) instance_list;

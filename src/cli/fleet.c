@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --workers: policies that keep a fixed set of workers, and a catalog of one-slot machines for them. */
+#include "cli/cli.h"
+
+static const struct fth_param *find_param(const struct fth_policy_choice *c, const char *name)
+{
+	for (const struct fth_param *p = c->ops->params; p && p->name; p++)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+static double value_of(const struct fth_policy_choice *c, const char *name, double def)
+{
+	const struct fth_param *p = find_param(c, name);
+	const char *at = p ? (const char *)c->params + p->offset : NULL;
+	if (!p)
+		return def;
+	return p->type == FTH_PARAM_REAL ? *(const double *)at : (double)*(const int64_t *)at;
+}
+
+fth_time fth_cli_cutoff(const struct fth_policy_choice *c)
+{
+	return c->ops->flags & FTH_POLICY_WANTS_WORKERS && find_param(c, "cutoff") ? (fth_time)value_of(c, "cutoff", 0) : -1;
+}
+
+int fth_cli_set_workers(const struct fth_args *a, struct fth_cli_policies *p, struct fth_error *err)
+{
+	const char *n = fth_args_given(a, "workers");
+	for (size_t i = 0; i < p->n; i++) {
+		struct fth_policy_choice *c = &p->list[i];
+		if (!(c->ops->flags & FTH_POLICY_WANTS_WORKERS) || value_of(c, "workers", 0) > 0)
+			continue;
+		if (!n)
+			return fth_fail(err, -EINVAL, "policy %s keeps a fixed set of workers: say how many with --workers N",
+					c->label);
+		int r = fth_params_set(c->ops->params, c->params, c->label, "workers", strlen("workers"), n, strlen(n), err);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+static void add_offer(struct fth_world *w, fth_type_id type, enum fth_market market, const char *zone, fth_price price)
+{
+	struct fth_offer o = {.type = type, .market = market, .price = price, .available = true};
+	o.zone = fth_sym_intern(w->syms, zone);
+	o.billing = fth_billing_default();
+	fth_vec_push(&w->catalog.offers, o);
+}
+
+static fth_type_id add_type(struct fth_world *w, const char *name, int64_t slots, fth_time delay)
+{
+	struct fth_instance_type t = {.name = fth_sym_intern(w->syms, name), .family = fth_sym_intern(w->syms, "worker")};
+	t.capacity.v[FTH_CPU] = 1000 * slots;
+	t.acquire = fth_delay_fixed(delay);
+	fth_vec_push(&w->catalog.types, t);
+	return (fth_type_id)(w->catalog.types.len - 1);
+}
+
+/* A spot offer for each price that a policy speaks of. */
+static void add_transients(struct fth_world *w, const struct fth_cli_policies *p, fth_type_id type, fth_price price)
+{
+	FTH_VEC(double) ratios = {0};
+	for (size_t i = 0; p && i < p->n; i++) {
+		double r = value_of(&p->list[i], "r", -1);
+		bool known = r < 0;
+		r = r == 0 ? 3 : r;
+		for (size_t k = 0; k < ratios.len; k++)
+			known |= ratios.data[k] == r;
+		if (!known)
+			fth_vec_push(&ratios, r);
+	}
+	for (size_t k = 0; k < ratios.len; k++) {
+		char zone[32];
+		snprintf(zone, sizeof(zone), "r%.6g", ratios.data[k]);
+		add_offer(w, type, FTH_SPOT, zone, (fth_price)((double)price / ratios.data[k] + 0.5));
+	}
+	fth_vec_release(&ratios);
+}
+
+int fth_cli_fleet(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err)
+{
+	int64_t slots = 1;
+	for (size_t i = 0; p && i < p->n; i++)
+		slots = FTH_MAX(slots, (int64_t)value_of(&p->list[i], "slots", 1));
+	fth_type_id worker = add_type(w, "worker", slots, 0), transient = add_type(w, "transient", slots, provisioning);
+	add_offer(w, worker, FTH_ON_DEMAND, "", slots * FTH_USD);
+	add_transients(w, p, transient, slots * FTH_USD);
+	return fth_catalog_finish(&w->catalog, err);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues at workers, probes and late binding: what sparrow, hawk, eagle and cloudcoaster share. See README.md.
+ * Internal to this folder.
+ */
+#ifndef FTH_HYBRID_CORE_H
+#define FTH_HYBRID_CORE_H
+
+#include <farthing/policy.h>
+
+#include "policies/hybrid/central.h"
+#include "policies/hybrid/draw.h"
+#include "policies/hybrid/hints.h"
+
+enum fth_estimates { FTH_ESTIMATE_MEAN = 0, FTH_ESTIMATE_CONSTANT, FTH_ESTIMATE_RANDOM };
+enum fth_coaster_step { FTH_STEP_AGGRESSIVE = 0, FTH_STEP_ONE, FTH_STEP_LOOP };
+enum fth_coaster_rule { FTH_RULE_TASK = 0, FTH_RULE_JOB, FTH_RULE_NONE };
+enum fth_coaster_release { FTH_RELEASE_IDLEST = 0, FTH_RELEASE_NEWEST, FTH_RELEASE_OLDEST };
+
+/* The parameters of all these policies; each has the part that concerns it. */
+struct fth_hybrid_params {
+	int64_t seed, workers, slots;
+	fth_time delay, cutoff;
+	double probe_ratio, general;
+	int64_t min_probes;
+	int estimates;
+	double off_bottom, off_top;
+	int64_t steal_tries, steal_max;
+	double bypass_cap;
+	bool sticky;
+	/* cloudcoaster */
+	double r, p, threshold;
+	int step, rule, release;
+	bool count_pending;
+	fth_time drain_after;
+	/* surge */
+	fth_time target, window, keep;
+};
+
+/* What a policy is made of. */
+struct fth_hybrid_traits {
+	bool long_central, short_central; /* by the central book, else by probes anywhere */
+	bool partition;                   /* the first workers take no long work */
+	bool steal;
+	bool hints;                       /* refusals, bit maps, three rounds of probing */
+	bool srpt;                        /* shortest remaining first with a bypass cap, else in order */
+	bool transients;
+	bool surge;                       /* transients follow the backlog, not the long-load ratio */
+};
+
+struct fth_probe {
+	uint32_t job;
+	fth_time bypass; /* estimated time of those that went before it though they came later */
+};
+
+enum fth_worker_state { FTH_WORKER_UP = 0, FTH_WORKER_DRAINING, FTH_WORKER_TAKEN, FTH_WORKER_OFF };
+
+/* One queue. Several workers are slices of one instance if that has room for several. */
+struct fth_worker {
+	fth_instance_id instance;
+	enum fth_worker_state state;
+	bool transient;
+	bool reuse;          /* its number is free once nothing is under way to it */
+	uint32_t free;       /* slots */
+	uint32_t longs;      /* long probes queued */
+	uint32_t long_runs;  /* long tasks being executed */
+	uint32_t coming;     /* probes and starts under way to it */
+	uint32_t hint;       /* bit map kept; FTH_NONE */
+	fth_time hint_time;
+	struct fth_probe *queue; /* queue[head .. head + len) */
+	uint32_t head, len, cap;
+};
+
+/* A slot of a worker. */
+struct fth_slot {
+	fth_task_id task; /* FTH_NONE: none */
+	uint32_t job;
+	uint64_t order;   /* of its end among what happens at the same time */
+	bool started;
+};
+
+struct fth_hjob {
+	fth_job_id id;
+	fth_task_id first;
+	uint32_t ntasks, next; /* handed out so far */
+	uint32_t left;         /* not done */
+	uint32_t refs;         /* probes and updates that name it */
+	bool is_long, central, live;
+	fth_time est, remaining; /* remaining -1: nothing of it is left to hand out */
+	FTH_VEC(fth_task_id) back; /* handed out and lost: to be handed out again */
+};
+
+enum fth_due_kind { FTH_DUE_PROBE = 0, FTH_DUE_NOOP, FTH_DUE_START, FTH_DUE_DRAINED };
+
+/* Something of ours at a time to come. Delays are few and fixed, so each has a queue that is in order by itself. */
+struct fth_due {
+	fth_time at;
+	uint64_t order;
+	enum fth_due_kind kind;
+	uint32_t worker, job, slot;
+};
+struct fth_due_queue {
+	fth_time delay;
+	struct fth_due *ring;
+	uint32_t head, len, cap;
+};
+enum { FTH_AT_ONCE = 0, FTH_ONE_WAY, FTH_TWO_WAYS, FTH_DRAIN_WAIT, FTH_NQUEUES };
+
+/* A task that ended in this round. */
+struct fth_end {
+	uint64_t order;
+	uint32_t worker, slot;
+};
+
+struct fth_hybrid {
+	const struct fth_hybrid_params *params;
+	const struct fth_hybrid_traits *traits;
+	const struct fth_view *view; /* of the round */
+	struct fth_plan *plan;
+	fth_time now;
+	struct fth_draw draw;
+	uint64_t order;       /* given out so far */
+	uint64_t next_arrival; /* order of the next job's arrival */
+	struct fth_due_queue queues[FTH_NQUEUES];
+	fth_time waking;      /* the wake-up asked for last */
+
+	FTH_VEC(struct fth_worker) workers; /* nstatic that stay, then transients */
+	FTH_VEC(struct fth_slot) slots;     /* params->slots each */
+	uint32_t nstatic, nshort;           /* of the static ones, the first nshort take no long work */
+	FTH_VEC(uint32_t) idle_workers;     /* numbers of transients of one slice that are gone, to be used again */
+	FTH_VEC(uint32_t) up;               /* transients that take probes */
+	FTH_VEC(uint32_t) first_worker;     /* by instance - first_instance; FTH_NONE */
+	fth_instance_id first_instance;     /* of the fleet */
+	uint32_t slices;                    /* workers on a static instance */
+	bool launched;
+	fth_offer_id offer;                 /* of the static workers */
+
+	struct fth_central central;
+	struct fth_hints hints;
+	FTH_VEC(struct fth_hjob) jobs;
+	FTH_VEC(uint32_t) free_jobs;
+	struct fth_map job_of;              /* job id -> jobs[] */
+	FTH_VEC(uint32_t) chosen;           /* scratch of probing */
+	FTH_VEC(struct fth_end) ends;       /* of this round */
+	FTH_VEC(fth_job_id) arrivals;
+	fth_time short_work;                /* estimated, of short tasks not handed out */
+	struct fth_coaster *coaster;        /* the transients; NULL: none */
+};
+
+/* core.c */
+int fth_hybrid_new(void **self, const struct fth_view *view, const struct fth_hybrid_params *p,
+		   const struct fth_hybrid_traits *t);
+int fth_hybrid_decide(void *self, const struct fth_round *round, struct fth_plan *plan);
+void fth_hybrid_free(void *self);
+void fth_hybrid_later(struct fth_hybrid *h, int queue, enum fth_due_kind kind, uint32_t worker, uint32_t job, uint32_t slot);
+/* A probe of the job is sent to a worker: there after one delay, or two. */
+void fth_hybrid_send(struct fth_hybrid *h, uint32_t worker, uint32_t job, int queue);
+void fth_hybrid_unref(struct fth_hybrid *h, uint32_t job);
+bool fth_hybrid_has_task(const struct fth_hjob *j);
+/* Take tasks for the worker's free slots. */
+void fth_hybrid_serve(struct fth_hybrid *h, uint32_t w);
+/* New workers, the n slices of an instance; the first one's number. */
+uint32_t fth_hybrid_add_workers(struct fth_hybrid *h, fth_instance_id i, uint32_t n, bool transient);
+/* The workers of a transient instance are no more. */
+void fth_hybrid_retire(struct fth_hybrid *h, uint32_t first, uint32_t n);
+/* The task did not get done where it was handed out: it is handed out again. */
+void fth_hybrid_give_back(struct fth_hybrid *h, uint32_t job, fth_task_id task);
+/* A static worker that takes short work, for what must not be on a transient. */
+uint32_t fth_hybrid_safe_worker(struct fth_hybrid *h);
+
+/* queue.c */
+void fth_queue_push(struct fth_hybrid *h, uint32_t w, struct fth_probe p);
+void fth_queue_remove(struct fth_worker *w, uint32_t k);
+/* Which probe is next; UINT32_MAX: none is left. Dead ones are dropped on the way. */
+uint32_t fth_queue_choose(struct fth_hybrid *h, uint32_t w);
+/* Take over short probes that are stuck behind long ones elsewhere. */
+bool fth_queue_steal(struct fth_hybrid *h, uint32_t w);
+
+/* probe.c: where the probes of a new job go. */
+void fth_hybrid_arrive(struct fth_hybrid *h, uint32_t job);
+bool fth_hybrid_refuses(const struct fth_worker *w);
+
+/* coaster.c: the transient part of the short partition. */
+/* NULL: there is no spot offer to be had. */
+struct fth_coaster *fth_coaster_new(struct fth_hybrid *h, uint32_t nshort, uint32_t replaced);
+void fth_coaster_free(struct fth_coaster *c);
+/* True if the event was about a transient. */
+bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev);
+/* The long load may have changed. */
+void fth_coaster_look(struct fth_hybrid *h);
+/* A slot of a draining worker was freed, or its wait is over. */
+void fth_coaster_drained(struct fth_hybrid *h, uint32_t w);
+/* A short job came. */
+void fth_coaster_job(struct fth_hybrid *h, const struct fth_hjob *j);
+void fth_coaster_round(struct fth_hybrid *h);
+
+#endif
