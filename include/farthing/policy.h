@@ -135,7 +135,7 @@ struct fth_action {
 	fth_task_id task;
 	fth_instance_id instance;
 	uint32_t first_offer, noffers; /* launch: a slice of the plan's offers, most wanted first */
-	fth_time at;                   /* wake */
+	fth_time at;                   /* wake; place: not before */
 	struct fth_reason reason;
 };
 
@@ -147,6 +147,8 @@ FTH_EXPORT fth_instance_id fth_plan_launch(struct fth_plan *p, const fth_offer_i
 					   struct fth_reason why);
 /* Commit a waiting task to an instance; it starts as soon as the instance is ready and has room. */
 FTH_EXPORT void fth_plan_place(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct fth_reason why);
+/* The same, but it starts at this time at the earliest; its room is taken from now on. */
+FTH_EXPORT void fth_plan_place_at(struct fth_plan *p, fth_task_id t, fth_instance_id i, fth_time at, struct fth_reason why);
 /* Move a bound or running task: it is stopped, saved, and started on the other instance. Moving one
  * task of a coupled job restarts all of them. */
 FTH_EXPORT void fth_plan_migrate(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct fth_reason why);
@@ -205,6 +207,8 @@ struct fth_policy_ops {
 	const char *summary; /* one line */
 	const struct fth_param *params; /* ended by a NULL name; may be NULL */
 	size_t params_size;
+	/* Events (1 << kind) that alone are no reason to ask it; it is told of them when it is asked next. 0: none. */
+	uint32_t ignores;
 
 	/* Make the policy's state. params points to its filled parameter struct (valid until fini).
 	 * Return 0, or -errno: the run does not start. Optional. */

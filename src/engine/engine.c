@@ -30,6 +30,7 @@ int fth_engine_new(struct fth_engine **ret, const struct fth_engine_config *cfg,
 	struct fth_engine *e = fth_alloc(sizeof(*e));
 	e->cfg = *cfg;
 	e->last_round = -1;
+	e->stirred = FTH_NEVER;
 	fth_cluster_init(&e->cluster, cfg->syms, cfg->catalog, cfg->kinds, cfg->profile);
 	int r = start_policy(e, cfg->policy, cfg->params, err);
 	if (r) {
@@ -97,6 +98,8 @@ void fth_engine_take(struct fth_engine *e, const struct fth_event *ev)
 	/* Remembered first, because reducing it may imply others that come after. */
 	e->now = ev->time;
 	fth_vec_push(&e->events, *ev);
+	if (e->stirred == FTH_NEVER && !(e->policy->ignores >> ev->kind & 1))
+		e->stirred = ev->time;
 	fth_reduce(e, ev);
 	e->stats.events++;
 	for (struct fth_observer *o = e->observers; o; o = o->next)
@@ -147,8 +150,8 @@ fth_time fth_engine_next_round(const struct fth_engine *e, fth_time from)
 	fth_time at = FTH_NEVER;
 	if (e->wakes.len)
 		at = round_up(FTH_MAX(e->wakes.data[0].time, from), e->period);
-	if (e->events.len)
-		at = FTH_MIN(at, round_up(FTH_MAX(from, e->events.data[0].time), e->period));
+	if (e->stirred != FTH_NEVER)
+		at = FTH_MIN(at, round_up(FTH_MAX(from, e->stirred), e->period));
 	/* One round an instant for those with a period: what comes after it in the same instant waits. */
 	if (e->period && at <= e->last_round)
 		at = round_up(e->last_round + 1, e->period);
@@ -277,6 +280,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 		if (o->on_plan)
 			o->on_plan(o, &e->cluster, now, &e->plan, e->verdicts.data, e->accepted.data, e->accepted.len);
 	fth_vec_clear(&e->events);
+	e->stirred = FTH_NEVER;
 	fth_cluster_sweep(&e->cluster);
 	*ret = (struct fth_accepted){e->accepted.data, e->accepted.len, &e->plan};
 	return 0;

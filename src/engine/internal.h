@@ -38,6 +38,7 @@ struct fth_engine {
 	struct fth_view view; /* the cluster's, less what this policy may not see */
 
 	FTH_VEC(struct fth_event) events; /* since the last round */
+	fth_time stirred; /* time of the first of them that is a reason for a round; FTH_NEVER */
 	struct fth_plan plan;
 	FTH_VEC(uint8_t) verdicts;
 	FTH_VEC(struct fth_action) accepted;

@@ -38,6 +38,11 @@ void fth_plan_place(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct
 	add(p, FTH_ACT_PLACE, t, i, why);
 }
 
+void fth_plan_place_at(struct fth_plan *p, fth_task_id t, fth_instance_id i, fth_time at, struct fth_reason why)
+{
+	add(p, FTH_ACT_PLACE, t, i, why)->at = at;
+}
+
 void fth_plan_migrate(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct fth_reason why)
 {
 	add(p, FTH_ACT_MIGRATE, t, i, why);

@@ -69,7 +69,10 @@ static int start(struct sim *s, const struct fth_task *t, const struct fth_insta
 	fth_vec_push(&si->held, t->id);
 	struct sim_task *st = fth_sim_task(s, t);
 	st->stopping = false;
-	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LAUNCHED, t->id, ++st->gen);
+	delay = fth_sim_scaled(delay, s->params->job_delay_scale);
+	if (st->not_before > s->now)
+		delay = FTH_MIN(delay, FTH_NEVER - st->not_before) + st->not_before - s->now;
+	fth_sim_schedule(s, delay, RANK_OUTCOME, LAUNCHED, t->id, ++st->gen);
 	return fth_sim_feed(s, FTH_EV_TASK_STARTING, t->id, i->id);
 }
 
@@ -233,6 +236,12 @@ static int left(struct sim *s, const struct fth_task *t)
 
 /* ---- actions and outcomes ---- */
 
+static void place(struct sim *s, const struct fth_task *t, const struct fth_instance *i, fth_time at)
+{
+	fth_sim_task(s, t)->not_before = at;
+	may_start_on(s, i);
+}
+
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts)
 {
 	for (size_t k = 0; k < acts->n; k++) {
@@ -243,7 +252,7 @@ int fth_cloud_act(struct sim *s, const struct fth_accepted *acts)
 		if (a->kind == FTH_ACT_LAUNCH)
 			launch(s, a->instance);
 		else if (a->kind == FTH_ACT_PLACE)
-			may_start_on(s, i);
+			place(s, t, i, a->at);
 		else if (a->kind == FTH_ACT_MIGRATE && t->state == FTH_TASK_BOUND)
 			may_start_on(s, i);
 		else if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)

@@ -25,6 +25,7 @@ struct sim_task {
 	double full;       /* iterations per second; 0: work is time */
 	double inc;        /* progress per step, or per microsecond */
 	fth_time last;     /* done is as of here */
+	fth_time not_before; /* it is not to start earlier */
 	fth_time init_from; /* activation is due init after the last launch */
 };
 

@@ -177,7 +177,7 @@ static bool release(struct fth_hybrid *h, const char *why)
 	take_off_lists(h, m);
 	for (uint32_t k = 0; k < m->n; k++) {
 		h->workers.data[m->first + k].state = FTH_WORKER_DRAINING;
-		fth_hybrid_later(h, FTH_DRAIN_WAIT, FTH_DUE_DRAINED, m->first + k, 0, 0);
+		fth_hybrid_later(h, FTH_DRAIN_WAIT, FTH_DUE_DRAINED, m->first + k, 0);
 	}
 	return true;
 }

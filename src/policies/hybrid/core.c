@@ -19,17 +19,17 @@ static void push_due(struct fth_due_queue *q, struct fth_due due)
 	q->ring[(q->head + q->len++) & (q->cap - 1)] = due;
 }
 
-void fth_hybrid_later(struct fth_hybrid *h, int queue, enum fth_due_kind kind, uint32_t worker, uint32_t job, uint32_t slot)
+void fth_hybrid_later(struct fth_hybrid *h, int queue, enum fth_due_kind kind, uint32_t worker, uint32_t job)
 {
 	struct fth_due_queue *q = &h->queues[queue];
 	h->workers.data[worker].coming++;
-	push_due(q, (struct fth_due){h->now + q->delay, ++h->order, kind, worker, job, slot});
+	push_due(q, (struct fth_due){h->now + q->delay, h->when + q->seconds, ++h->order, kind, worker, job});
 }
 
 void fth_hybrid_send(struct fth_hybrid *h, uint32_t worker, uint32_t job, int queue)
 {
 	h->jobs.data[job].refs++;
-	fth_hybrid_later(h, queue, FTH_DUE_PROBE, worker, job, 0);
+	fth_hybrid_later(h, queue, FTH_DUE_PROBE, worker, job);
 }
 
 /* ---- jobs ---- */
@@ -173,21 +173,26 @@ static uint32_t free_slot(struct fth_hybrid *h, uint32_t w)
 /* The worker asks the job for a task: two messages later it starts it, or knows that there is none. */
 static bool hand_out(struct fth_hybrid *h, uint32_t w, uint32_t job)
 {
+	const struct fth_due_queue *two = &h->queues[FTH_TWO_WAYS];
 	struct fth_worker *x = &h->workers.data[w];
 	struct fth_hjob *j = &h->jobs.data[job];
 	x->free--;
 	if (!fth_hybrid_has_task(j)) {
-		fth_hybrid_later(h, FTH_TWO_WAYS, FTH_DUE_NOOP, w, 0, 0);
+		fth_hybrid_later(h, FTH_TWO_WAYS, FTH_DUE_NOOP, w, 0);
 		return false;
 	}
-	uint32_t slot = free_slot(h, w);
-	slots_of(h, w)[slot] = (struct fth_slot){next_task(j), job, ++h->order, false};
+	struct fth_slot *s = &slots_of(h, w)[free_slot(h, w)];
+	*s = (struct fth_slot){next_task(j), job, ++h->order, h->when + two->seconds, h->now + two->delay};
+	fth_plan_place_at(h->plan, s->task, x->instance, s->start, (struct fth_reason){"its worker asked for it", {0}});
 	x->long_runs += j->is_long;
 	h->short_work -= j->is_long ? 0 : j->est;
 	if (j->central)
 		fth_central_started(&h->central, w - h->nshort, j->est, h->now);
-	j->refs++;
-	fth_hybrid_later(h, FTH_TWO_WAYS, FTH_DUE_START, w, job, slot);
+	j->refs++; /* the slot's */
+	if (h->traits->srpt) {
+		j->refs++;
+		fth_hybrid_later(h, FTH_TWO_WAYS, FTH_DUE_UPDATE, w, job);
+	}
 	return true;
 }
 
@@ -208,7 +213,7 @@ static void serve_shortest(struct fth_hybrid *h, uint32_t w)
 	if (k == UINT32_MAX) {
 		/* All that was queued is dead: known at once, but the slot takes its turn. */
 		x->free--;
-		fth_hybrid_later(h, FTH_AT_ONCE, FTH_DUE_NOOP, w, 0, 0);
+		fth_hybrid_later(h, FTH_AT_ONCE, FTH_DUE_NOOP, w, 0);
 		return;
 	}
 	uint32_t job = x->queue[x->head + k].job;
@@ -286,27 +291,15 @@ static void end_task(struct fth_hybrid *h, uint32_t w, uint32_t slot)
 	fth_hybrid_serve(h, w);
 }
 
-/* The task reaches its worker, and the schedulers hear that it is handed out. */
-static void start_task(struct fth_hybrid *h, const struct fth_due *d)
+/* The schedulers hear that a task of the job was handed out. */
+static void update(struct fth_hybrid *h, uint32_t job)
 {
-	struct fth_slot *s = &slots_of(h, d->worker)[d->slot];
-	struct fth_worker *x = &h->workers.data[d->worker];
-	struct fth_hjob *j = &h->jobs.data[d->job];
+	struct fth_hjob *j = &h->jobs.data[job];
 	if (j->remaining >= 0)
 		j->remaining -= j->est;
 	if (!fth_hybrid_has_task(j))
 		j->remaining = -1;
-	if (x->state <= FTH_WORKER_DRAINING && j->live) {
-		fth_plan_place(h->plan, s->task, x->instance, (struct fth_reason){"its worker asked for it", {0}});
-		s->started = true;
-		return;
-	}
-	/* The machine is being taken, or the job was cancelled. */
-	fth_task_id task = s->task;
-	clear_slot(h, d->worker, d->slot);
-	fth_hybrid_give_back(h, d->job, task);
-	fth_hybrid_unref(h, d->job);
-	fth_hybrid_serve(h, d->worker);
+	fth_hybrid_unref(h, job);
 }
 
 static void probe_arrives(struct fth_hybrid *h, const struct fth_due *d)
@@ -340,8 +333,8 @@ static void come_due(struct fth_hybrid *h, const struct fth_due *d)
 		h->workers.data[d->worker].free++;
 		fth_hybrid_serve(h, d->worker);
 		break;
-	case FTH_DUE_START:
-		start_task(h, d);
+	case FTH_DUE_UPDATE:
+		update(h, d->job);
 		break;
 	case FTH_DUE_DRAINED:
 		fth_coaster_drained(h, d->worker);
@@ -401,7 +394,7 @@ static void cancel_job(struct fth_hybrid *h, uint32_t job)
 	for (uint32_t w = 0; w < h->workers.len; w++)
 		for (uint32_t s = 0; s < (uint32_t)h->params->slots; s++) {
 			const struct fth_slot *x = &slots_of(h, w)[s];
-			if (x->task == FTH_NONE || x->job != job || !x->started)
+			if (x->task == FTH_NONE || x->job != job)
 				continue;
 			clear_slot(h, w, s);
 			fth_hybrid_unref(h, job);
@@ -425,6 +418,13 @@ static void replace(struct fth_hybrid *h, fth_instance_id id)
 		h->workers.data[w].instance = next;
 }
 
+static void note_end(struct fth_hybrid *h, uint32_t w, uint32_t slot)
+{
+	const struct fth_slot *s = &slots_of(h, w)[slot];
+	double when = (double)(h->now - s->start) / (double)FTH_SEC + s->when;
+	fth_vec_push(&h->ends, ((struct fth_end){when, s->order, w, slot}));
+}
+
 static void take_event(struct fth_hybrid *h, const struct fth_event *ev)
 {
 	uint32_t slot, w;
@@ -440,7 +440,7 @@ static void take_event(struct fth_hybrid *h, const struct fth_event *ev)
 	case FTH_EV_TASK_DONE:
 		w = find_slot(h, ev, &slot);
 		if (w != UINT32_MAX)
-			fth_vec_push(&h->ends, ((struct fth_end){slots_of(h, w)[slot].order, w, slot}));
+			note_end(h, w, slot);
 		break;
 	case FTH_EV_TASK_LOST:
 		lose_task(h, ev);
@@ -453,58 +453,73 @@ static void take_event(struct fth_hybrid *h, const struct fth_event *ev)
 	}
 }
 
-/* Few, and nearly always one: into the order in which they were handed out. */
+static bool is_before(double when, uint64_t order, double other, uint64_t other_order)
+{
+	return when < other || (when == other && order < other_order);
+}
+
+/* Few, and nearly always one. */
 static void sort_ends(struct fth_hybrid *h)
 {
 	for (size_t i = 1; i < h->ends.len; i++) {
 		struct fth_end e = h->ends.data[i];
 		size_t k = i;
-		for (; k && h->ends.data[k - 1].order > e.order; k--)
+		for (; k && is_before(e.when, e.order, h->ends.data[k - 1].when, h->ends.data[k - 1].order); k--)
 			h->ends.data[k] = h->ends.data[k - 1];
 		h->ends.data[k] = e;
 	}
 }
 
-/* The queue whose head is due first; -1: none is due now. */
-static int first_due(const struct fth_hybrid *h, uint64_t *ret_order)
+/* What is next, and its place in the order. */
+struct next {
+	enum { NEXT_NONE, NEXT_DUE, NEXT_END, NEXT_ARRIVAL } what;
+	int queue;
+	double when;
+	uint64_t order;
+};
+
+static void sooner(struct next *n, struct next other)
 {
-	int first = -1;
-	for (int q = 0; q < FTH_NQUEUES; q++) {
-		const struct fth_due_queue *x = &h->queues[q];
-		if (!x->len || x->ring[x->head].at > h->now)
-			continue;
-		uint64_t order = x->ring[x->head].order;
-		if (first < 0 || order < *ret_order) {
-			first = q;
-			*ret_order = order;
-		}
-	}
-	return first;
+	if (n->what == NEXT_NONE || is_before(other.when, other.order, n->when, n->order))
+		*n = other;
 }
 
-/* Everything of this instant, in the order in which it was set up. */
+static struct next look(const struct fth_hybrid *h, size_t end, size_t arrival)
+{
+	struct next n = {.what = NEXT_NONE};
+	for (int q = 0; q < FTH_NQUEUES; q++) {
+		const struct fth_due_queue *x = &h->queues[q];
+		const struct fth_due *d = &x->ring[x->head];
+		if (x->len && d->at <= h->now)
+			sooner(&n, (struct next){NEXT_DUE, q, d->when, d->order});
+	}
+	if (end < h->ends.len)
+		sooner(&n, (struct next){NEXT_END, 0, h->ends.data[end].when, h->ends.data[end].order});
+	if (arrival < h->arrivals.len)
+		sooner(&n, (struct next){NEXT_ARRIVAL, 0, (double)h->now / (double)FTH_SEC, h->next_arrival});
+	return n;
+}
+
+/* Everything of this instant, in order. */
 static void play(struct fth_hybrid *h)
 {
 	size_t end = 0, arrival = 0;
 	for (;;) {
-		uint64_t order = UINT64_MAX;
-		int q = first_due(h, &order);
-		bool ends = end < h->ends.len && h->ends.data[end].order < order;
-		if (ends)
-			order = h->ends.data[end].order;
-		if (arrival < h->arrivals.len && h->next_arrival < order) {
+		struct next n = look(h, end, arrival);
+		h->when = n.when;
+		if (n.what == NEXT_NONE) {
+			return;
+		} else if (n.what == NEXT_ARRIVAL) {
 			arrive(h, h->arrivals.data[arrival++]);
-		} else if (ends) {
+		} else if (n.what == NEXT_END) {
 			end_task(h, h->ends.data[end].worker, h->ends.data[end].slot);
 			end++;
-		} else if (q >= 0) {
-			struct fth_due_queue *x = &h->queues[q];
+		} else {
+			struct fth_due_queue *x = &h->queues[n.queue];
 			struct fth_due d = x->ring[x->head];
 			x->head = (x->head + 1) & (x->cap - 1);
 			x->len--;
 			come_due(h, &d);
-		} else {
-			return;
 		}
 	}
 }
@@ -526,6 +541,7 @@ int fth_hybrid_decide(void *self, const struct fth_round *round, struct fth_plan
 	h->view = round->view;
 	h->plan = plan;
 	h->now = round->now;
+	h->when = (double)h->now / (double)FTH_SEC;
 	fth_vec_clear(&h->ends);
 	fth_vec_clear(&h->arrivals);
 	if (!h->launched)
@@ -577,8 +593,10 @@ int fth_hybrid_new(void **self, const struct fth_view *view, const struct fth_hy
 	h->view = view;
 	h->waking = FTH_NEVER;
 	fth_draw_seed(&h->draw, (uint64_t)p->seed);
-	for (int q = 0; q < FTH_NQUEUES; q++)
+	for (int q = 0; q < FTH_NQUEUES; q++) {
 		h->queues[q].delay = delays[q];
+		h->queues[q].seconds = (double)delays[q] / (double)FTH_SEC;
+	}
 	int r = choose_offer(h, view);
 	if (r) {
 		free(h);

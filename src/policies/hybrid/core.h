@@ -64,7 +64,7 @@ struct fth_worker {
 	uint32_t free;       /* slots */
 	uint32_t longs;      /* long probes queued */
 	uint32_t long_runs;  /* long tasks being executed */
-	uint32_t coming;     /* probes and starts under way to it */
+	uint32_t coming;     /* what is under way to it */
 	uint32_t hint;       /* bit map kept; FTH_NONE */
 	fth_time hint_time;
 	struct fth_probe *queue; /* queue[head .. head + len) */
@@ -76,7 +76,8 @@ struct fth_slot {
 	fth_task_id task; /* FTH_NONE: none */
 	uint32_t job;
 	uint64_t order;   /* of its end among what happens at the same time */
-	bool started;
+	double when;      /* it starts, see struct fth_due */
+	fth_time start;
 };
 
 struct fth_hjob {
@@ -90,17 +91,23 @@ struct fth_hjob {
 	FTH_VEC(fth_task_id) back; /* handed out and lost: to be handed out again */
 };
 
-enum fth_due_kind { FTH_DUE_PROBE = 0, FTH_DUE_NOOP, FTH_DUE_START, FTH_DUE_DRAINED };
+enum fth_due_kind { FTH_DUE_PROBE = 0, FTH_DUE_NOOP, FTH_DUE_UPDATE, FTH_DUE_DRAINED };
 
-/* Something of ours at a time to come. Delays are few and fixed, so each has a queue that is in order by itself. */
+/*
+ * Something of ours at a time to come. Delays are few and fixed, so each has a queue that is in order by itself.
+ * What happens at one time happens in the order in which it was set up. The authors' program adds up seconds as floating-point
+ * numbers, which puts much of what is at one time a rounding error apart; `when` is that sum, to follow its order.
+ */
 struct fth_due {
 	fth_time at;
+	double when;
 	uint64_t order;
 	enum fth_due_kind kind;
-	uint32_t worker, job, slot;
+	uint32_t worker, job;
 };
 struct fth_due_queue {
 	fth_time delay;
+	double seconds;
 	struct fth_due *ring;
 	uint32_t head, len, cap;
 };
@@ -108,6 +115,7 @@ enum { FTH_AT_ONCE = 0, FTH_ONE_WAY, FTH_TWO_WAYS, FTH_DRAIN_WAIT, FTH_NQUEUES }
 
 /* A task that ended in this round. */
 struct fth_end {
+	double when;
 	uint64_t order;
 	uint32_t worker, slot;
 };
@@ -118,6 +126,7 @@ struct fth_hybrid {
 	const struct fth_view *view; /* of the round */
 	struct fth_plan *plan;
 	fth_time now;
+	double when; /* now, as what happens at present has it */
 	struct fth_draw draw;
 	uint64_t order;       /* given out so far */
 	uint64_t next_arrival; /* order of the next job's arrival */
@@ -152,7 +161,7 @@ int fth_hybrid_new(void **self, const struct fth_view *view, const struct fth_hy
 		   const struct fth_hybrid_traits *t);
 int fth_hybrid_decide(void *self, const struct fth_round *round, struct fth_plan *plan);
 void fth_hybrid_free(void *self);
-void fth_hybrid_later(struct fth_hybrid *h, int queue, enum fth_due_kind kind, uint32_t worker, uint32_t job, uint32_t slot);
+void fth_hybrid_later(struct fth_hybrid *h, int queue, enum fth_due_kind kind, uint32_t worker, uint32_t job);
 /* A probe of the job is sent to a worker: there after one delay, or two. */
 void fth_hybrid_send(struct fth_hybrid *h, uint32_t worker, uint32_t job, int queue);
 void fth_hybrid_unref(struct fth_hybrid *h, uint32_t job);

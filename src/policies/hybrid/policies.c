@@ -81,6 +81,8 @@ static const struct fth_param coaster_params[] = {
 		.summary = text,                                                                         \
 		.params = table,                                                                         \
 		.params_size = sizeof(struct fth_hybrid_params),                                         \
+		.ignores = 1u << FTH_EV_TASK_STARTING | 1u << FTH_EV_TASK_RUNNING | 1u << FTH_EV_THROUGHPUT | \
+			   1u << FTH_EV_JOB_DONE | 1u << FTH_EV_INSTANCE_ACQUIRED,                       \
 		.init = id##_init,                                                                       \
 		.decide = fth_hybrid_decide,                                                             \
 		.fini = fth_hybrid_free,                                                                 \

@@ -20,9 +20,17 @@ static uint32_t any_worker(struct fth_hybrid *h)
 	return k < h->nstatic ? k : h->up.data[k - h->nstatic];
 }
 
+/* For a short job the authors' program draws a worker that it does not use. */
+static void draw_in_vain(struct fth_hybrid *h)
+{
+	fth_draw_below(&h->draw, h->nstatic - h->nshort);
+}
+
 static void probe_anywhere(struct fth_hybrid *h, uint32_t job)
 {
 	uint32_t n = count_probes(h, &h->jobs.data[job]);
+	if (!h->jobs.data[job].is_long)
+		draw_in_vain(h);
 	for (uint32_t k = 0; k < n; k++)
 		fth_hybrid_send(h, any_worker(h), job, FTH_ONE_WAY);
 }
@@ -84,7 +92,7 @@ static uint32_t fallback_worker(struct fth_hybrid *h)
 
 static void first_round(struct fth_hybrid *h, struct search *s, uint32_t probes)
 {
-	fth_draw_below(&h->draw, h->nstatic - h->nshort); /* the authors' program draws one that it does not use */
+	draw_in_vain(h);
 	for (uint32_t k = 0; k < probes; k++) {
 		uint32_t w = any_worker(h);
 		if (contact(h, s, w))
