@@ -155,7 +155,7 @@ static void add_action(struct fth_str *s, const struct fth_cluster *c, const str
 		fth_str_add(s, k ? "," : " offers=");
 		add_offer(s, c, p->offers.data[a->first_offer + k]);
 	}
-	if (a->kind == FTH_ACT_WAKE)
+	if (a->kind == FTH_ACT_WAKE || (a->kind == FTH_ACT_PLACE && a->at))
 		fth_str_addf(s, " at=%lld", (long long)a->at);
 	if (t) {
 		fth_str_add(s, " job=");

@@ -9,6 +9,7 @@ void fth_central_init(struct fth_central *c, uint32_t n, fth_time delay)
 	c->work = fth_alloc(n * sizeof(*c->work));
 	c->start = fth_alloc(n * sizeof(*c->start));
 	c->est = fth_alloc(n * sizeof(*c->est));
+	c->when = fth_alloc(n * sizeof(*c->when));
 	c->gen = fth_alloc(n * sizeof(*c->gen));
 	c->moving = fth_alloc(2 * c->leaves * sizeof(*c->moving));
 	c->still = fth_alloc(2 * c->leaves * sizeof(*c->still));
@@ -24,6 +25,8 @@ void fth_central_release(struct fth_central *c)
 	free(c->work);
 	free(c->start);
 	free(c->est);
+	free(c->when);
+	fth_vec_release(&c->ties);
 	free(c->gen);
 	free(c->moving);
 	free(c->still);
@@ -43,13 +46,16 @@ static void tree_set(fth_time *tree, uint32_t leaves, uint32_t i, fth_time key)
 	}
 }
 
-/* The first leaf with the least key; the tree is not empty. */
-static uint32_t tree_first(const fth_time *tree, uint32_t leaves)
+/* Add the leaves below `at` that have this key, from the left. */
+static void tree_equal(struct fth_central *c, const fth_time *tree, uint32_t at, fth_time key)
 {
-	uint32_t at = 1;
-	while (at < leaves)
-		at = 2 * at + (tree[2 * at] != tree[at]);
-	return at - leaves;
+	while (at < c->leaves) {
+		bool left = tree[2 * at] == key, right = tree[2 * at + 1] == key;
+		if (left && right)
+			tree_equal(c, tree, 2 * at, key);
+		at = 2 * at + right;
+	}
+	fth_vec_push(&c->ties, ((struct fth_central_tie){0, at - c->leaves}));
 }
 
 /* Into the tree it belongs to; those without work are in none. */
@@ -88,16 +94,44 @@ static void settle(struct fth_central *c, fth_time now)
 	}
 }
 
-static bool least(const struct fth_central *c, fth_time now, fth_time *ret_wait, uint32_t *ret_w)
+/* A wait in seconds, summed up as the authors' program does. */
+static double wait_seconds(const struct fth_central *c, uint32_t w, double now)
+{
+	double work = (double)c->work[w] / (double)FTH_SEC, est = (double)c->est[w] / (double)FTH_SEC;
+	if (c->start[w] < 0)
+		return work;
+	return (double)c->two_delays / (double)FTH_SEC + work - FTH_MIN(now - c->when[w], est);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+	const struct fth_central_tie *x = a, *y = b;
+	if (x->wait != y->wait)
+		return x->wait < y->wait ? -1 : 1;
+	return (x->worker > y->worker) - (x->worker < y->worker);
+}
+
+/* All that wait least, in order: to the microsecond they are equal, rounding and then their numbers part them. The one that
+ * was last served stays in front of its equals. */
+static void find_least(struct fth_central *c, fth_time now, uint32_t last)
 {
 	fth_time a = c->moving[1] == FTH_NEVER ? FTH_NEVER : c->moving[1] - now, b = c->still[1];
-	if (a == FTH_NEVER && b == FTH_NEVER)
-		return false;
-	uint32_t wa = a <= b ? tree_first(c->moving, c->leaves) : UINT32_MAX;
-	uint32_t wb = b <= a ? tree_first(c->still, c->leaves) : UINT32_MAX;
-	*ret_wait = FTH_MIN(a, b);
-	*ret_w = FTH_MIN(wa, wb);
-	return true;
+	double seconds = (double)now / (double)FTH_SEC;
+	fth_vec_clear(&c->ties);
+	if (a <= b && a != FTH_NEVER)
+		tree_equal(c, c->moving, 1, c->moving[1]);
+	if (b <= a)
+		tree_equal(c, c->still, 1, c->still[1]);
+	for (size_t k = 0; k < c->ties.len; k++)
+		c->ties.data[k].wait = wait_seconds(c, c->ties.data[k].worker, seconds);
+	if (c->ties.len > 1)
+		qsort(c->ties.data, c->ties.len, sizeof(*c->ties.data), by_wait);
+	for (size_t k = 1; k < c->ties.len && c->ties.data[k].wait == c->ties.data[0].wait; k++)
+		if (c->ties.data[k].worker == last) {
+			struct fth_central_tie t = c->ties.data[k];
+			memmove(&c->ties.data[1], &c->ties.data[0], k * sizeof(t));
+			c->ties.data[0] = t;
+		}
 }
 
 /* Those without work first, by number. */
@@ -117,19 +151,15 @@ static uint32_t take_empty(const struct fth_central *c, uint32_t n, uint32_t *re
 /* The rest to who waits least, and on to the same one while it waits no longer than the next. */
 static void take_least(struct fth_central *c, uint32_t n, fth_time est, fth_time now, uint32_t *ret)
 {
+	uint32_t last = UINT32_MAX;
 	for (uint32_t k = 0; k < n;) {
-		fth_time wait, next_wait = FTH_NEVER;
-		uint32_t w, next;
-		least(c, now, &wait, &w);
-		tree_set(c->moving, c->leaves, w, FTH_NEVER);
-		tree_set(c->still, c->leaves, w, FTH_NEVER);
-		least(c, now, &next_wait, &next);
-		do {
-			ret[k++] = w;
-			c->work[w] += est;
-			wait += est;
-		} while (k < n && wait <= next_wait);
-		file(c, w, now);
+		find_least(c, now, last);
+		for (size_t i = 0; i < c->ties.len && k < n; i++) {
+			last = c->ties.data[i].worker;
+			ret[k++] = last;
+			c->work[last] += est;
+			file(c, last, now);
+		}
 	}
 }
 
@@ -146,10 +176,11 @@ void fth_central_assign(struct fth_central *c, uint32_t n, fth_time est, fth_tim
 	take_least(c, n - empty, est, now, ret + empty);
 }
 
-void fth_central_started(struct fth_central *c, uint32_t w, fth_time est, fth_time now)
+void fth_central_started(struct fth_central *c, uint32_t w, fth_time est, fth_time now, double when)
 {
 	settle(c, now);
 	c->start[w] = now;
+	c->when[w] = when;
 	c->est[w] = FTH_MAX(est, 1);
 	fth_heap_push(&c->overdue, now + c->est[w], 0, w, ++c->gen[w], 0);
 	file(c, w, now);

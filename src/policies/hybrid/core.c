@@ -187,7 +187,7 @@ static bool hand_out(struct fth_hybrid *h, uint32_t w, uint32_t job)
 	x->long_runs += j->is_long;
 	h->short_work -= j->is_long ? 0 : j->est;
 	if (j->central)
-		fth_central_started(&h->central, w - h->nshort, j->est, h->now);
+		fth_central_started(&h->central, w - h->nshort, j->est, h->now, h->when);
 	j->refs++; /* the slot's */
 	if (h->traits->srpt) {
 		j->refs++;
@@ -315,7 +315,7 @@ static void probe_arrives(struct fth_hybrid *h, const struct fth_due *d)
 	}
 	if (j->is_long && h->traits->hints) {
 		x->hint = fth_hints_keep(&h->hints, x->hint);
-		x->hint_time = h->now;
+		x->hint_time = h->when;
 	}
 	x->longs += j->is_long;
 	fth_queue_push(h, d->worker, (struct fth_probe){.job = d->job});

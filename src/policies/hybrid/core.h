@@ -66,7 +66,7 @@ struct fth_worker {
 	uint32_t long_runs;  /* long tasks being executed */
 	uint32_t coming;     /* what is under way to it */
 	uint32_t hint;       /* bit map kept; FTH_NONE */
-	fth_time hint_time;
+	double hint_time;
 	struct fth_probe *queue; /* queue[head .. head + len) */
 	uint32_t head, len, cap;
 };

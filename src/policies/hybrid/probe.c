@@ -49,7 +49,7 @@ static void assign(struct fth_hybrid *h, uint32_t job)
 /* A scheduler while it places one job. */
 struct search {
 	uint32_t hint; /* the freshest bit map seen; FTH_NONE */
-	fth_time hint_time;
+	double hint_time;
 	uint32_t first, second; /* of chosen: probes of the first round, and those of the others behind */
 };
 
