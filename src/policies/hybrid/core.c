@@ -96,8 +96,7 @@ static void arrive(struct fth_hybrid *h, fth_job_id id)
 static void end_job(struct fth_hybrid *h, uint32_t job)
 {
 	struct fth_hjob *j = &h->jobs.data[job];
-	j->live = false;
-	j->remaining = -1;
+	j->live = false; /* its probes are found dead once the last update has come */
 	fth_map_del(&h->job_of, j->id);
 	fth_hybrid_unref(h, job);
 }
@@ -391,6 +390,7 @@ static void cancel_job(struct fth_hybrid *h, uint32_t job)
 	if (!j->is_long)
 		h->short_work -= j->est * (fth_time)(j->ntasks - j->next + j->back.len);
 	end_job(h, job);
+	h->jobs.data[job].remaining = -1;
 	for (uint32_t w = 0; w < h->workers.len; w++)
 		for (uint32_t s = 0; s < (uint32_t)h->params->slots; s++) {
 			const struct fth_slot *x = &slots_of(h, w)[s];
