@@ -259,7 +259,7 @@ bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev)
 		notice(h, m);
 		changed = true;
 	} else if (ev->kind == FTH_EV_INSTANCE_GONE || ev->kind == FTH_EV_INSTANCE_REVOKED) {
-		changed = m->n > 0;
+		changed = m->state == PENDING; /* could not be had; one that leaves was counted out when it began to */
 		gone(h, m);
 	}
 	if (changed)

@@ -50,7 +50,7 @@ static void assign(struct fth_hybrid *h, uint32_t job)
 struct search {
 	uint32_t hint; /* the freshest bit map seen; FTH_NONE */
 	double hint_time;
-	uint32_t first, second; /* of chosen: probes of the first round, and those of the others behind */
+	uint32_t first; /* of chosen: probes of the first round; those of the others are behind */
 };
 
 static bool contact(struct fth_hybrid *h, struct search *s, uint32_t w)
@@ -63,7 +63,7 @@ static bool contact(struct fth_hybrid *h, struct search *s, uint32_t w)
 	return !fth_hybrid_refuses(x);
 }
 
-/* Static short-only workers, those of the others that the bit map calls free of long work, transients. */
+/* Static short-only workers, transients, those of the others that the bit map calls free of long work. */
 static uint32_t hinted_count(struct fth_hybrid *h, uint32_t hint)
 {
 	uint32_t clear = hint == FTH_NONE ? h->nstatic - h->nshort : fth_hints_clear_count(&h->hints, hint);
@@ -72,12 +72,13 @@ static uint32_t hinted_count(struct fth_hybrid *h, uint32_t hint)
 
 static uint32_t hinted_worker(struct fth_hybrid *h, uint32_t hint, uint32_t n)
 {
-	uint32_t k = fth_draw_below(&h->draw, n), clear = n - h->nshort - (uint32_t)h->up.len;
+	uint32_t k = fth_draw_below(&h->draw, n), up = (uint32_t)h->up.len;
 	if (k < h->nshort)
 		return k;
 	k -= h->nshort;
-	if (k >= clear)
-		return h->up.data[k - clear];
+	if (k < up)
+		return h->up.data[k];
+	k -= up;
 	return h->nshort + (hint == FTH_NONE ? k : fth_hints_clear_at(&h->hints, hint, k));
 }
 
@@ -122,19 +123,22 @@ static void third_round(struct fth_hybrid *h, struct search *s, uint32_t probes)
 		fth_vec_push(&h->chosen, fallback_worker(h));
 }
 
-/* Enough probes must be where nobody can take the machine away; what is too much on transients moves there. */
+/* Enough probes must be where nobody can take the machine away: those on transients beyond the number that may be
+ * there go to short-only workers that stay. */
 static void keep_copies(struct fth_hybrid *h, const struct fth_hjob *j)
 {
-	uint32_t safe = 0, need = h->params->rule == FTH_RULE_TASK ? j->ntasks : h->params->rule == FTH_RULE_JOB ? 1 : 0;
+	uint32_t need = h->params->rule == FTH_RULE_TASK ? j->ntasks : h->params->rule == FTH_RULE_JOB ? 1 : 0;
+	uint32_t may = (uint32_t)h->chosen.len - need;
 	if (!h->up.len || !h->nshort)
 		return;
-	for (size_t k = 0; k < h->chosen.len; k++)
-		safe += !h->workers.data[h->chosen.data[k]].transient;
-	for (size_t k = h->chosen.len; k-- > 0 && safe < need;)
-		if (h->workers.data[h->chosen.data[k]].transient) {
+	for (size_t k = 0; k < h->chosen.len; k++) {
+		if (!h->workers.data[h->chosen.data[k]].transient)
+			continue;
+		if (may)
+			may--;
+		else
 			h->chosen.data[k] = fth_draw_below(&h->draw, h->nshort);
-			safe++;
-		}
+	}
 }
 
 static void probe_with_hints(struct fth_hybrid *h, uint32_t job)
