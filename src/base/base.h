@@ -134,7 +134,15 @@ void fth_table_init(struct fth_table *t, size_t item);
 void fth_table_release(struct fth_table *t);
 /* A zeroed new item; its id and slot are returned too. */
 void *fth_table_add(struct fth_table *t, uint32_t *ret_id, uint32_t *ret_slot);
-void *fth_table_get(const struct fth_table *t, uint32_t id); /* NULL if gone or never there */
+enum { FTH_TABLE_CHUNK = 64, FTH_TABLE_PAGE = 1024 };
+/* NULL if gone or never there. */
+static inline void *fth_table_get(const struct fth_table *t, uint32_t id)
+{
+	if (id >= t->next_id || !t->pages[id / FTH_TABLE_PAGE])
+		return NULL;
+	uint32_t slot = t->pages[id / FTH_TABLE_PAGE][id % FTH_TABLE_PAGE];
+	return slot == UINT32_MAX ? NULL : t->chunks[slot / FTH_TABLE_CHUNK] + (slot % FTH_TABLE_CHUNK) * t->item;
+}
 void fth_table_remove(struct fth_table *t, uint32_t id);
 
 /* ---- a heap of timed things --------------------------------------------------------------------------- */

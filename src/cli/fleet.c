@@ -46,6 +46,7 @@ static void add_offer(struct fth_world *w, fth_type_id type, enum fth_market mar
 	struct fth_offer o = {.type = type, .market = market, .price = price, .available = true};
 	o.zone = fth_sym_intern(w->syms, zone);
 	o.billing = fth_billing_default();
+	o.billing.increment = FTH_US; /* lives are counted, not rounded */
 	fth_vec_push(&w->catalog.offers, o);
 }
 

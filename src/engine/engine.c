@@ -222,10 +222,11 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 {
 	fth_instance_id first = e->cluster.instances.next_id;
 	uint32_t nlaunch = e->plan.next_instance - first, k = 0;
-	fth_instance_id *map = fth_alloc((nlaunch + 1) * sizeof(*map));
+	fth_instance_id *map = nlaunch ? fth_alloc(nlaunch * sizeof(*map)) : NULL;
 	fth_vec_clear(&e->accepted);
 	fth_vec_clear(&e->verdicts);
-	memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
+	if (nlaunch)
+		memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
 	fth_vec_clear(&e->arrivals);
 	fth_judge_announce(e, now);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {

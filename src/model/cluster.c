@@ -34,21 +34,6 @@ void fth_cluster_release(struct fth_cluster *c)
 	fth_vec_release(&c->dead_instances);
 }
 
-struct fth_job *fth_cluster_job(const struct fth_cluster *c, fth_job_id id)
-{
-	return fth_table_get(&c->jobs, id);
-}
-
-struct fth_task *fth_cluster_task(const struct fth_cluster *c, fth_task_id id)
-{
-	return fth_table_get(&c->tasks, id);
-}
-
-struct fth_instance *fth_cluster_instance(const struct fth_cluster *c, fth_instance_id id)
-{
-	return fth_table_get(&c->instances, id);
-}
-
 const struct fth_job *fth_view_job(const struct fth_view *v, fth_job_id id)
 {
 	return fth_cluster_job(v->cluster, id);

@@ -28,9 +28,18 @@ void fth_cluster_init(struct fth_cluster *c, struct fth_symtab *syms, const stru
 		      const struct fth_kinds *kinds, const struct fth_profile *profile);
 void fth_cluster_release(struct fth_cluster *c);
 
-struct fth_job *fth_cluster_job(const struct fth_cluster *c, fth_job_id id);
-struct fth_task *fth_cluster_task(const struct fth_cluster *c, fth_task_id id);
-struct fth_instance *fth_cluster_instance(const struct fth_cluster *c, fth_instance_id id);
+static inline struct fth_job *fth_cluster_job(const struct fth_cluster *c, fth_job_id id)
+{
+	return fth_table_get(&c->jobs, id);
+}
+static inline struct fth_task *fth_cluster_task(const struct fth_cluster *c, fth_task_id id)
+{
+	return fth_table_get(&c->tasks, id);
+}
+static inline struct fth_instance *fth_cluster_instance(const struct fth_cluster *c, fth_instance_id id)
+{
+	return fth_table_get(&c->instances, id);
+}
 
 struct fth_job *fth_cluster_add_job(struct fth_cluster *c, const struct fth_job_item *item, fth_time now,
 				    fth_time estimate);

@@ -12,6 +12,7 @@ const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_eagle,
 	&fth_policy_least_waiting,
 	&fth_policy_cloudcoaster,
+	&fth_policy_surge,
 	NULL,
 };
 

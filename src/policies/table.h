@@ -20,5 +20,6 @@ extern const struct fth_policy_ops fth_policy_hawk;
 extern const struct fth_policy_ops fth_policy_eagle;
 extern const struct fth_policy_ops fth_policy_least_waiting;
 extern const struct fth_policy_ops fth_policy_cloudcoaster;
+extern const struct fth_policy_ops fth_policy_surge;
 
 #endif

@@ -190,6 +190,8 @@ static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, co
 		if (r->started == FTH_NEVER)
 			r->started = ev->time;
 		set_executing(m, c, t, true, ev->time);
+		/* At full speed until something else is observed: not every run has that reported. */
+		observe_speed(m, fth_cluster_job(c, t->job), task_of(m, t), 1, ev->time);
 		instance_record(m, ev->instance)->tasks++;
 	} else if (ev->kind != FTH_EV_TASK_STARTING) {
 		set_executing(m, c, t, false, ev->time);

@@ -102,6 +102,13 @@ static void settle_type(struct fth_usage *u, fth_type_id type)
 	t->since = u->now;
 }
 
+static int64_t share_ppm(int64_t used, int64_t of)
+{
+	if (used < INT64_MAX / PPM)
+		return used * PPM / of; /* nearly always, and much faster */
+	return (int64_t)((__int128)used * PPM / of);
+}
+
 static struct fth_usage_part part_of(const struct fth_usage *u, const struct fth_instance *i)
 {
 	struct fth_usage_part p = {.offer = i->offer, .type = i->type};
@@ -115,7 +122,7 @@ static struct fth_usage_part part_of(const struct fth_usage *u, const struct fth
 	int64_t greatest = 0;
 	for (int r = 0; r < FTH_RES_MAX; r++)
 		if (cap->v[r] > 0)
-			greatest = FTH_MAX(greatest, (int64_t)((__int128)i->committed.v[r] * PPM / cap->v[r]));
+			greatest = FTH_MAX(greatest, share_ppm(i->committed.v[r], cap->v[r]));
 	for (int r = 0; r < 3; r++)
 		p.used[r] = i->committed.v[r];
 	p.tasks = i->ncommitted;

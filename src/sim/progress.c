@@ -78,6 +78,13 @@ static void advance(struct sim *s, struct sim_task *track)
 	}
 }
 
+static void activate(struct sim *s, const struct fth_task *t, struct sim_task *track)
+{
+	track->active = true;
+	track->last = s->now;
+	mark_track(s, t);
+}
+
 void fth_progress_launched(struct sim *s, const struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
@@ -90,9 +97,12 @@ void fth_progress_launched(struct sim *s, const struct fth_task *t)
 	fth_time init = fth_sim_scaled(k->delays.init, s->params->job_delay_scale);
 	init = init > FTH_NEVER - s->now ? FTH_NEVER : s->now + init;
 	track->init_from = FTH_MAX(track->init_from, init);
-	if (!fth_sim_together(j) || track->nlaunched == j->ntasks)
-		fth_sim_schedule(s, FTH_MAX(track->init_from - s->now, 0), RANK_OUTCOME, ACTIVE, fth_sim_lead(s, t)->id,
-				 track->track_gen);
+	if (fth_sim_together(j) && track->nlaunched < j->ntasks)
+		return;
+	if (track->init_from <= s->now)
+		activate(s, t, track); /* nothing to wait for */
+	else
+		fth_sim_schedule(s, track->init_from - s->now, RANK_OUTCOME, ACTIVE, fth_sim_lead(s, t)->id, track->track_gen);
 }
 
 /* The task runs no more; unsaved progress is lost. True if it turns out to be done. */
@@ -168,9 +178,7 @@ int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item)
 	struct sim_task *track = fth_sim_task(s, t);
 	if (item->a == COMPLETE)
 		return complete(s, t->id);
-	track->active = true;
-	track->last = s->now;
-	mark_track(s, t);
+	activate(s, t, track);
 	return 0;
 }
 
@@ -276,6 +284,8 @@ static int show_speed(struct sim *s, const struct fth_task *t, double speed)
 	if (!st->launched || st->shown == speed)
 		return 0;
 	st->shown = speed;
+	if (s->silent && speed == 1)
+		return 0;
 	/* What is measured is iterations per second; dividing them by the full rate may cost the last bit. */
 	if (st->full > 0)
 		speed = speed * st->full / st->full;

@@ -335,6 +335,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		fth_engine_observe(s.engine, o);
 	}
 	s.cluster = fth_engine_cluster(s.engine);
+	s.silent = policy->ops->ignores >> FTH_EV_THROUGHPUT & 1;
 	s.jobs_total = w->workload.jobs.len;
 	s.tell_runtime = params->exact_estimates || (policy->ops->flags & FTH_POLICY_WANTS_RUNTIME);
 	fth_workload_source_init(&s.source, &w->workload);

@@ -21,9 +21,8 @@ struct fth_coaster {
 	uint32_t pending, ready, leaving; /* workers */
 	uint32_t nshort, replaced;        /* of the partition without transients */
 	/* surge */
-	fth_time seen;    /* the backlog was last at its due size */
-	double rate;      /* short work arriving per time, fading with the window */
-	fth_time rate_at;
+	fth_time seen;      /* all of them were last wanted */
+	fth_time next_look; /* not before */
 };
 
 struct fth_coaster *fth_coaster_new(struct fth_hybrid *h, uint32_t nshort, uint32_t replaced)
@@ -92,7 +91,8 @@ static bool request(struct fth_hybrid *h, const char *why)
 	struct fth_coaster *c = h->coaster;
 	fth_offer_id offer = choose_offer(h);
 	uint32_t n = offer == FTH_NONE ? 0 : slices_of(h, offer);
-	if (!n || c->pending + c->ready + c->leaving + n > budget(h, offer))
+	double most = n ? budget(h, offer) * (h->traits->surge ? h->params->peak : 1) : 0;
+	if (!n || c->pending + c->ready + c->leaving + n > most)
 		return false;
 	struct fth_reason reason = {why, {h->view->catalog->offers[offer].price}};
 	fth_instance_id id = fth_plan_launch(h->plan, &offer, 1, reason);
@@ -269,7 +269,7 @@ bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev)
 
 /* ---- how many there are to be: by the long-load ratio ---- */
 
-static double long_load(const struct fth_hybrid *h)
+double fth_coaster_long_load(const struct fth_hybrid *h)
 {
 	const struct fth_coaster *c = h->coaster;
 	uint32_t total = h->nstatic + c->ready + (h->params->count_pending ? c->pending : 0);
@@ -283,11 +283,11 @@ void fth_coaster_look(struct fth_hybrid *h)
 	int step = h->params->step;
 	if (h->traits->surge)
 		return;
-	if (long_load(h) > limit) {
-		while (request(h, up) && step != FTH_STEP_ONE && long_load(h) > limit)
+	if (fth_coaster_long_load(h) > limit) {
+		while (request(h, up) && step != FTH_STEP_ONE && fth_coaster_long_load(h) > limit)
 			;
-	} else if (long_load(h) < limit) {
-		while (release(h, down) && step == FTH_STEP_LOOP && long_load(h) < limit)
+	} else if (fth_coaster_long_load(h) < limit) {
+		while (release(h, down) && step == FTH_STEP_LOOP && fth_coaster_long_load(h) < limit)
 			;
 	}
 }
@@ -296,11 +296,25 @@ void fth_coaster_look(struct fth_hybrid *h)
 
 void fth_coaster_job(struct fth_hybrid *h, const struct fth_hjob *j)
 {
-	(void)h;
-	(void)j;
+	if (h->traits->surge)
+		fth_surge_arrival(h, j);
 }
 
+/* Machines come as soon as they are wanted; those without work go when they were not for a while. */
 void fth_coaster_round(struct fth_hybrid *h)
 {
-	(void)h;
+	struct fth_coaster *c = h->coaster;
+	if (!h->traits->surge || h->now < c->next_look)
+		return;
+	c->next_look = h->now + FTH_SEC;
+	uint32_t have = c->ready + c->leaving;
+	uint32_t want = fth_surge_wanted(h, have, budget(h, choose_offer(h)));
+	if (want >= c->ready + c->pending)
+		c->seen = h->now;
+	while (c->ready + c->pending < want && request(h, "short work waits; at $0/h"))
+		;
+	if (h->now - c->seen < h->params->keep)
+		return;
+	for (uint32_t n = c->ready + c->pending; n > want && release(h, "no short work waits for it"); n = c->ready + c->pending)
+		;
 }

@@ -89,6 +89,8 @@ static void arrive(struct fth_hybrid *h, fth_job_id id)
 	j->refs = 1; /* while it lives; see end_task */
 	h->short_work += j->is_long ? 0 : j->remaining;
 	fth_map_put(&h->job_of, id, at);
+	if (h->traits->surge && !j->is_long)
+		fth_surge_list(h, at);
 	fth_hybrid_arrive(h, at);
 	h->next_arrival = ++h->order; /* the next job is looked at when this one has been dealt with */
 }
@@ -96,6 +98,8 @@ static void arrive(struct fth_hybrid *h, fth_job_id id)
 static void end_job(struct fth_hybrid *h, uint32_t job)
 {
 	struct fth_hjob *j = &h->jobs.data[job];
+	if (j->listed)
+		fth_surge_unlist(h, job);
 	j->live = false; /* its probes are found dead once the last update has come */
 	fth_map_del(&h->job_of, j->id);
 	fth_hybrid_unref(h, job);
@@ -188,6 +192,8 @@ static bool hand_out(struct fth_hybrid *h, uint32_t w, uint32_t job)
 	if (j->central)
 		fth_central_started(&h->central, w - h->nshort, j->est, h->now, h->when);
 	j->refs++; /* the slot's */
+	if (j->listed && !fth_hybrid_has_task(j))
+		fth_surge_unlist(h, job);
 	if (h->traits->srpt) {
 		j->refs++;
 		fth_hybrid_later(h, FTH_TWO_WAYS, FTH_DUE_UPDATE, w, job);
@@ -243,6 +249,8 @@ void fth_hybrid_serve(struct fth_hybrid *h, uint32_t w)
 	}
 	if (x->state == FTH_WORKER_DRAINING)
 		fth_coaster_drained(h, w);
+	else if (h->traits->surge && x->free && !x->coming && x->state == FTH_WORKER_UP)
+		fth_surge_pull(h, w);
 }
 
 /* ---- what happens ---- */
@@ -255,6 +263,8 @@ void fth_hybrid_give_back(struct fth_hybrid *h, uint32_t job, fth_task_id task)
 	fth_vec_push(&j->back, task);
 	j->remaining = FTH_MAX(j->remaining, 0) + j->est;
 	h->short_work += j->is_long ? 0 : j->est;
+	if (h->traits->surge && !j->is_long && !j->listed)
+		fth_surge_list(h, job);
 	if (!j->central) {
 		fth_hybrid_send(h, fth_hybrid_safe_worker(h), job, FTH_ONE_WAY);
 		return;
@@ -303,6 +313,8 @@ static void update(struct fth_hybrid *h, uint32_t job)
 
 static void probe_arrives(struct fth_hybrid *h, const struct fth_due *d)
 {
+	if (d->kind == FTH_DUE_PULL)
+		h->jobs.data[d->job].asked--;
 	struct fth_worker *x = &h->workers.data[d->worker];
 	const struct fth_hjob *j = &h->jobs.data[d->job];
 	if (x->state >= FTH_WORKER_TAKEN) {
@@ -326,6 +338,7 @@ static void come_due(struct fth_hybrid *h, const struct fth_due *d)
 	h->workers.data[d->worker].coming--;
 	switch (d->kind) {
 	case FTH_DUE_PROBE:
+	case FTH_DUE_PULL:
 		probe_arrives(h, d);
 		break;
 	case FTH_DUE_NOOP:
@@ -592,6 +605,7 @@ int fth_hybrid_new(void **self, const struct fth_view *view, const struct fth_hy
 	h->traits = t;
 	h->view = view;
 	h->waking = FTH_NEVER;
+	h->oldest = h->newest = FTH_NONE;
 	fth_draw_seed(&h->draw, (uint64_t)p->seed);
 	for (int q = 0; q < FTH_NQUEUES; q++) {
 		h->queues[q].delay = delays[q];

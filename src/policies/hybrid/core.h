@@ -15,6 +15,7 @@
 enum fth_estimates { FTH_ESTIMATE_MEAN = 0, FTH_ESTIMATE_CONSTANT, FTH_ESTIMATE_RANDOM };
 enum fth_coaster_step { FTH_STEP_AGGRESSIVE = 0, FTH_STEP_ONE, FTH_STEP_LOOP };
 enum fth_coaster_rule { FTH_RULE_TASK = 0, FTH_RULE_JOB, FTH_RULE_NONE };
+enum fth_pull { FTH_PULL_SHORT = 0, FTH_PULL_TRANSIENT, FTH_PULL_NONE };
 enum fth_coaster_release { FTH_RELEASE_IDLEST = 0, FTH_RELEASE_NEWEST, FTH_RELEASE_OLDEST };
 
 /* The parameters of all these policies; each has the part that concerns it. */
@@ -35,6 +36,8 @@ struct fth_hybrid_params {
 	fth_time drain_after;
 	/* surge */
 	fth_time target, window, keep;
+	double peak, warm;
+	int pull;
 };
 
 /* What a policy is made of. */
@@ -45,7 +48,7 @@ struct fth_hybrid_traits {
 	bool hints;                       /* refusals, bit maps, three rounds of probing */
 	bool srpt;                        /* shortest remaining first with a bypass cap, else in order */
 	bool transients;
-	bool surge;                       /* transients follow the backlog, not the long-load ratio */
+	bool surge;                       /* transients follow the work that waits, not the long-load ratio; idle ones ask for it */
 };
 
 struct fth_probe {
@@ -86,12 +89,15 @@ struct fth_hjob {
 	uint32_t ntasks, next; /* handed out so far */
 	uint32_t left;         /* not done */
 	uint32_t refs;         /* probes and updates that name it */
+	uint32_t asked;        /* surge: idle workers on their way to it */
+	uint32_t older, newer; /* surge: short jobs with tasks to hand out, by arrival; FTH_NONE */
+	bool listed;
 	bool is_long, central, live;
 	fth_time est, remaining; /* remaining -1: nothing of it is left to hand out */
 	FTH_VEC(fth_task_id) back; /* handed out and lost: to be handed out again */
 };
 
-enum fth_due_kind { FTH_DUE_PROBE = 0, FTH_DUE_NOOP, FTH_DUE_UPDATE, FTH_DUE_DRAINED };
+enum fth_due_kind { FTH_DUE_PROBE = 0, FTH_DUE_PULL, FTH_DUE_NOOP, FTH_DUE_UPDATE, FTH_DUE_DRAINED };
 
 /*
  * Something of ours at a time to come. Delays are few and fixed, so each has a queue that is in order by itself.
@@ -152,8 +158,14 @@ struct fth_hybrid {
 	FTH_VEC(uint32_t) chosen;           /* scratch of probing */
 	FTH_VEC(struct fth_end) ends;       /* of this round */
 	FTH_VEC(fth_job_id) arrivals;
+	uint32_t oldest, newest;            /* of the listed jobs */
 	fth_time short_work;                /* estimated, of short tasks not handed out */
 	struct fth_coaster *coaster;        /* the transients; NULL: none */
+	/* surge */
+	double rate;                        /* short work arriving per time, fading with the window */
+	fth_time rate_at;
+	double bank;                        /* worker time of the budget not used so far */
+	fth_time bank_at;
 };
 
 /* core.c */
@@ -188,6 +200,16 @@ bool fth_queue_steal(struct fth_hybrid *h, uint32_t w);
 /* probe.c: where the probes of a new job go. */
 void fth_hybrid_arrive(struct fth_hybrid *h, uint32_t job);
 bool fth_hybrid_refuses(const struct fth_worker *w);
+
+/* surge.c: transients by the work that waits, and idle workers that ask for it. */
+void fth_surge_list(struct fth_hybrid *h, uint32_t job);   /* it has tasks to hand out */
+void fth_surge_unlist(struct fth_hybrid *h, uint32_t job); /* it has none */
+void fth_surge_pull(struct fth_hybrid *h, uint32_t w);     /* the worker is idle */
+/* How many transient workers there should be. */
+uint32_t fth_surge_wanted(struct fth_hybrid *h, uint32_t have, uint32_t budget);
+/* Share of the workers that have long work. */
+double fth_coaster_long_load(const struct fth_hybrid *h);
+void fth_surge_arrival(struct fth_hybrid *h, const struct fth_hjob *j);
 
 /* coaster.c: the transient part of the short partition. */
 /* NULL: there is no spot offer to be had. */

@@ -8,6 +8,7 @@
 static const char *const estimates[] = {"mean", "constant", "random", NULL};
 static const char *const steps[] = {"aggressive", "one", "loop", NULL};
 static const char *const rules[] = {"task", "job", "none", NULL};
+static const char *const pulls[] = {"short", "transient", "none", NULL};
 static const char *const releases[] = {"idlest", "newest", "oldest", NULL};
 
 /* clang-format off */
@@ -68,6 +69,23 @@ static const struct fth_param coaster_params[] = {
 	{0},
 };
 
+static const struct fth_param surge_params[] = {
+	COMMON("20"),
+	GENERAL("98"),
+	EAGLE,
+	TRANSIENT,
+	{"target", FTH_PARAM_DURATION, P(target), "20s", 0.001, 1e6, NULL, "short work that waits is to be done within this time"},
+	{"window", FTH_PARAM_DURATION, P(window), "300s", 0.001, 1e6, NULL, "over which the arriving short work is counted"},
+	{"keep", FTH_PARAM_DURATION, P(keep), "20s", 0, 1e6, NULL, "machines go when they were not needed for so long"},
+	{"threshold", FTH_PARAM_REAL, P(threshold), "0.95", 0, 1, NULL, "of the long-load ratio, above which machines are kept ready"},
+	{"warm", FTH_PARAM_REAL, P(warm), "0.8", 0, 1, NULL, "share of K that is kept ready then"},
+	{"peak", FTH_PARAM_REAL, P(peak), "3", 1, 1000, NULL,
+	 "times K at once at most, as long as no more is spent in all than K machines all the time would cost"},
+	{"pull", FTH_PARAM_CHOICE, P(pull), "short", 0, 0, pulls,
+	 "workers that run dry and ask for the job that waits longest: all short-only ones, only transients, or none"},
+	{0},
+};
+
 #define POLICY(id, text_name, text, table, ...)                                                          \
 	static const struct fth_hybrid_traits id##_traits = {__VA_ARGS__};                               \
 	static int id##_init(void **self, const struct fth_view *view, const void *p)                    \
@@ -98,3 +116,5 @@ POLICY(least_waiting, "least-waiting", "every job by the central book of who wai
        central_params, .long_central = true, .short_central = true);
 POLICY(cloudcoaster, "cloudcoaster", "eagle whose short partition grows with transient machines as long work fills the cluster",
        coaster_params, .long_central = true, .partition = true, .hints = true, .srpt = true, .transients = true);
+POLICY(surge, "surge", "eagle whose short partition follows the short work that waits and arrives; idle workers ask for it",
+       surge_params, .long_central = true, .partition = true, .hints = true, .srpt = true, .transients = true, .surge = true);
