@@ -60,8 +60,11 @@ struct fth_cli_policies {
 int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, struct fth_error *err);
 /* --workers: tell policies that keep a fixed set of workers how many, unless they were told themselves. */
 int fth_cli_set_workers(const struct fth_args *a, struct fth_cli_policies *p, struct fth_error *err);
-/* A catalog of one-slot machines at a dollar an hour, and of transient ones at a dollar over each ratio these policies name. */
-int fth_cli_fleet(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err);
+/* A catalog of machines at a dollar an hour and slot, and of transient ones at that over each of these ratios. */
+int fth_cli_fleet(struct fth_world *w, const double *ratios, size_t n, int64_t slots, fth_time provisioning,
+		  struct fth_error *err);
+/* The same for the ratios and slots that these policies name. */
+int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err);
 /* What parts short from long jobs for this policy; negative: it does not. */
 fth_time fth_cli_cutoff(const struct fth_policy_choice *c);
 void fth_cli_policies_release(struct fth_cli_policies *p);

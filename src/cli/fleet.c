@@ -59,11 +59,24 @@ static fth_type_id add_type(struct fth_world *w, const char *name, int64_t slots
 	return (fth_type_id)(w->catalog.types.len - 1);
 }
 
-/* A spot offer for each price that a policy speaks of. */
-static void add_transients(struct fth_world *w, const struct fth_cli_policies *p, fth_type_id type, fth_price price)
+int fth_cli_fleet(struct fth_world *w, const double *ratios, size_t n, int64_t slots, fth_time provisioning,
+		  struct fth_error *err)
+{
+	fth_type_id worker = add_type(w, "worker", slots, 0), transient = add_type(w, "transient", slots, provisioning);
+	add_offer(w, worker, FTH_ON_DEMAND, "", slots * FTH_USD);
+	for (size_t k = 0; k < n; k++) {
+		char zone[32];
+		snprintf(zone, sizeof(zone), "r%.6g", ratios[k]);
+		add_offer(w, transient, FTH_SPOT, zone, (fth_price)((double)(slots * FTH_USD) / ratios[k] + 0.5));
+	}
+	return fth_catalog_finish(&w->catalog, err);
+}
+
+int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err)
 {
 	FTH_VEC(double) ratios = {0};
-	for (size_t i = 0; p && i < p->n; i++) {
+	int64_t slots = 1;
+	for (size_t i = 0; i < p->n; i++) {
 		double r = value_of(&p->list[i], "r", -1);
 		bool known = r < 0;
 		r = r == 0 ? 3 : r;
@@ -71,22 +84,9 @@ static void add_transients(struct fth_world *w, const struct fth_cli_policies *p
 			known |= ratios.data[k] == r;
 		if (!known)
 			fth_vec_push(&ratios, r);
-	}
-	for (size_t k = 0; k < ratios.len; k++) {
-		char zone[32];
-		snprintf(zone, sizeof(zone), "r%.6g", ratios.data[k]);
-		add_offer(w, type, FTH_SPOT, zone, (fth_price)((double)price / ratios.data[k] + 0.5));
-	}
-	fth_vec_release(&ratios);
-}
-
-int fth_cli_fleet(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err)
-{
-	int64_t slots = 1;
-	for (size_t i = 0; p && i < p->n; i++)
 		slots = FTH_MAX(slots, (int64_t)value_of(&p->list[i], "slots", 1));
-	fth_type_id worker = add_type(w, "worker", slots, 0), transient = add_type(w, "transient", slots, provisioning);
-	add_offer(w, worker, FTH_ON_DEMAND, "", slots * FTH_USD);
-	add_transients(w, p, transient, slots * FTH_USD);
-	return fth_catalog_finish(&w->catalog, err);
+	}
+	int e = fth_cli_fleet(w, ratios.data, ratios.len, slots, provisioning, err);
+	fth_vec_release(&ratios);
+	return e;
 }

@@ -4,6 +4,10 @@
 #include "policies/table.h"
 #include "trace/samples.h"
 
+#include <sys/stat.h>
+
+enum { LARGE_FILE = 32 << 20 };
+
 /* ---- options ---- */
 
 static const char *const color_choices[] = {"auto", "always", "never", NULL};
@@ -137,14 +141,28 @@ static enum fth_format format_of(const struct fth_args *a, const char *option, e
 	return f;
 }
 
+/* A hawk-tr file of which a run is to hold only the jobs that are there at the time. A journal needs them all. */
+static bool is_large(const struct fth_args *a, const char *path, enum fth_format f)
+{
+	struct stat st;
+	bool journal = fth_verb_option(a->verb, "journal", strlen("journal")) && fth_args_given(a, "journal");
+	bool runs = fth_verb_option(a->verb, "workers", strlen("workers"));
+	if (!runs || journal || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size < LARGE_FILE)
+		return false;
+	return f == FTH_FORMAT_HAWK_TR || (f == FTH_FORMAT_AUTO && !fth_recognise(path, &f, NULL) && f == FTH_FORMAT_HAWK_TR);
+}
+
 /* A file, or the bundled sample of its kind. */
 static int load_workload(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
 			 struct fth_error *err)
 {
 	const char *path = fth_args_given(a, "workload");
 	struct fth_input *in = NULL;
+	enum fth_format f = format_of(a, "workload-format", FTH_CONTENT_WORKLOAD);
+	if (path && is_large(a, path, f))
+		return fth_stream_world(w, path, o->fractions, err);
 	if (path)
-		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
+		return fth_load_workload(&w->workload, path, f, o, err);
 	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
 	if (r)
 		return r;

@@ -84,7 +84,10 @@ static void describe(struct results *r, const struct fth_args *a)
 	};
 	if (!c->interference_path && r->world.has_profile)
 		c->interference_path = "bundled sample";
-	fth_workload_summarize(&r->world.workload, &c->workload);
+	if (r->world.stream.open)
+		c->workload = r->world.stream.summary;
+	else
+		fth_workload_summarize(&r->world.workload, &c->workload);
 	say_settings(r);
 }
 
@@ -124,7 +127,7 @@ static int load_given(const struct results *r, const struct fth_args *a, struct 
 		fth_time delay = 0;
 		if (fth_parse_duration(text, strlen(text), &delay) || delay < 0 || delay > FTH_DAY)
 			return fth_fail(err, -EINVAL, "--provisioning: '%s' is not a duration up to a day such as 120s", text);
-		e = fth_cli_fleet(w, &r->policies, delay, err);
+		e = fth_cli_fleet_for(w, &r->policies, delay, err);
 	}
 	return e ? e : fth_cli_load_world(a, w, err);
 }

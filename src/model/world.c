@@ -16,6 +16,7 @@ void fth_world_release(struct fth_world *w)
 	fth_market_release(&w->market);
 	fth_profile_release(&w->profile);
 	fth_workload_release(&w->workload);
+	free(w->stream.path);
 	fth_catalog_release(&w->catalog);
 	fth_kinds_release(&w->kinds);
 	fth_symtab_free(w->syms);

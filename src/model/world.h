@@ -13,6 +13,14 @@ struct fth_world {
 	struct fth_kinds kinds;
 	struct fth_catalog_store catalog;
 	struct fth_workload workload;
+	/* Where the jobs come from if they are too many to be in `workload`: every run opens its own source. */
+	struct fth_world_stream {
+		int (*open)(const struct fth_world *w, struct fth_job_source **ret, struct fth_error *err); /* NULL: there is none */
+		void (*close)(struct fth_job_source *s);
+		char *path;
+		bool fractions;
+		struct fth_workload_summary summary; /* of a first pass */
+	} stream;
 	struct fth_profile profile;
 	bool has_profile;
 	struct fth_market_data market; /* prices and availability over time */

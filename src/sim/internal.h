@@ -52,6 +52,7 @@ struct sim {
 	const struct fth_cluster *cluster;
 	struct fth_heap heap;
 	struct fth_workload_source source;
+	struct fth_job_source *jobs; /* that, or a stream of the world's */
 	struct fth_job_item next; /* the next arrival */
 	bool has_next, tell_runtime;
 	bool silent; /* the policy ignores speeds: full speed is not reported */

@@ -122,7 +122,7 @@ int fth_sim_feed(struct sim *s, enum fth_event_kind kind, fth_task_id task, fth_
 
 static int fetch_next(struct sim *s)
 {
-	int r = s->source.base.next(&s->source.base, &s->next, s->err);
+	int r = s->jobs->next(s->jobs, &s->next, s->err);
 	s->has_next = r > 0;
 	return r < 0 ? r : 0;
 }
@@ -336,16 +336,22 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 	}
 	s.cluster = fth_engine_cluster(s.engine);
 	s.silent = policy->ops->ignores >> FTH_EV_THROUGHPUT & 1;
-	s.jobs_total = w->workload.jobs.len;
+	s.jobs_total = w->stream.open ? w->stream.summary.jobs : w->workload.jobs.len;
 	s.tell_runtime = params->exact_estimates || (policy->ops->flags & FTH_POLICY_WANTS_RUNTIME);
 	fth_workload_source_init(&s.source, &w->workload);
+	s.jobs = &s.source.base;
+	if (w->stream.open)
+		r = w->stream.open(w, &s.jobs, err);
 	fth_progress_rank_classes(&s);
-	r = fth_market_start(&s);
+	if (!r)
+		r = fth_market_start(&s);
 	if (!r)
 		r = fetch_next(&s);
 	if (!r)
 		r = run(&s, progress);
 	fth_engine_finish(s.engine, s.now);
+	if (w->stream.open && s.jobs != &s.source.base)
+		w->stream.close(s.jobs);
 	release(&s);
 	*ret = s.engine;
 	return r;

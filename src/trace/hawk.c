@@ -229,6 +229,46 @@ void fth_stream_hawk_free(struct fth_job_source *base)
 	free(s);
 }
 
+static int open_again(const struct fth_world *w, struct fth_job_source **ret, struct fth_error *err)
+{
+	/* Its kind is there since the first pass, so nothing of the kinds is changed. */
+	return fth_stream_hawk(ret, w->stream.path, (struct fth_kinds *)&w->kinds, w->stream.fractions, err);
+}
+
+static void summarize(struct fth_workload_summary *s, const struct hawk *h)
+{
+	if (!s->jobs++)
+		s->first_submit = h->job.submit;
+	s->last_submit = h->job.submit;
+	s->tasks += h->works.len;
+	fth_time longest = 0;
+	for (size_t i = 0; i < h->works.len; i++) {
+		s->task_hours += (double)h->works.data[i] / (double)FTH_HOUR;
+		longest = FTH_MAX(longest, h->works.data[i]);
+	}
+	s->runtime_mean_h += (double)longest / (double)FTH_HOUR; /* a sum until the end */
+}
+
+int fth_stream_world(struct fth_world *w, const char *path, bool fractions, struct fth_error *err)
+{
+	struct fth_job_source *source;
+	struct fth_job_item item;
+	struct fth_workload_summary s = {.kinds = 1, .classes = 1};
+	int r = fth_stream_hawk(&source, path, &w->kinds, fractions, err);
+	if (r)
+		return r;
+	while ((r = source->next(source, &item, err)) > 0)
+		summarize(&s, &((struct hawk_stream *)source)->hawk);
+	fth_stream_hawk_free(source);
+	if (!r && !s.jobs)
+		r = fth_fail_at(err, -EINVAL, path, 1, "no job in it");
+	if (r)
+		return r;
+	s.runtime_mean_h /= (double)s.jobs;
+	w->stream = (struct fth_world_stream){open_again, fth_stream_hawk_free, fth_strdup(path), fractions, s};
+	return 0;
+}
+
 /* "128248 34 4490.92 4575.40 ...": three numbers on the first line, the second a whole one. */
 bool fth_looks_like_hawk(const char *p, size_t n)
 {

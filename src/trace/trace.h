@@ -14,6 +14,7 @@
 #include "model/market.h"
 #include "model/profile.h"
 #include "model/workload.h"
+#include "model/world.h"
 
 /* ---- input: lines of a plain, gzip or zstd file ---- */
 
@@ -125,6 +126,8 @@ void fth_stream_free(struct fth_job_source *s);
 int fth_stream_hawk(struct fth_job_source **ret, const char *path, struct fth_kinds *kinds, bool fractions,
 		    struct fth_error *err);
 void fth_stream_hawk_free(struct fth_job_source *s);
+/* Read through the file once, for errors and its summary, and have the runs of this world read it each for itself. */
+int fth_stream_world(struct fth_world *w, const char *path, bool fractions, struct fth_error *err);
 /* What the file says of the whole: known as soon as the stream is open. */
 struct fth_stream_head {
 	fth_sym name;

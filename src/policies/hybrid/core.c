@@ -458,12 +458,22 @@ static void take_event(struct fth_hybrid *h, const struct fth_event *ev)
 	case FTH_EV_TASK_LOST:
 		lose_task(h, ev);
 		break;
+	case FTH_EV_INSTANCE_GONE:
+	case FTH_EV_INSTANCE_REVOKED:
+		fth_vec_push(&h->gone, *ev);
+		break;
 	default:
-		if (h->coaster && fth_coaster_event(h, ev))
-			break;
-		if (ev->kind == FTH_EV_INSTANCE_GONE || ev->kind == FTH_EV_INSTANCE_REVOKED)
-			replace(h, ev->instance);
+		if (h->coaster)
+			fth_coaster_event(h, ev);
 	}
+}
+
+static void lose_instances(struct fth_hybrid *h)
+{
+	for (size_t k = 0; k < h->gone.len; k++)
+		if (!h->coaster || !fth_coaster_event(h, &h->gone.data[k]))
+			replace(h, h->gone.data[k].instance);
+	fth_vec_clear(&h->gone);
 }
 
 static bool is_before(double when, uint64_t order, double other, uint64_t other_order)
@@ -564,6 +574,8 @@ int fth_hybrid_decide(void *self, const struct fth_round *round, struct fth_plan
 	if (h->ends.len > 1)
 		sort_ends(h);
 	play(h);
+	if (h->gone.len)
+		lose_instances(h);
 	if (h->coaster)
 		fth_coaster_round(h);
 	ask_to_be_woken(h);
@@ -652,5 +664,6 @@ void fth_hybrid_free(void *self)
 	fth_vec_release(&h->chosen);
 	fth_vec_release(&h->ends);
 	fth_vec_release(&h->arrivals);
+	fth_vec_release(&h->gone);
 	free(h);
 }

@@ -158,6 +158,7 @@ struct fth_hybrid {
 	FTH_VEC(uint32_t) chosen;           /* scratch of probing */
 	FTH_VEC(struct fth_end) ends;       /* of this round */
 	FTH_VEC(fth_job_id) arrivals;
+	FTH_VEC(struct fth_event) gone;     /* instances, dealt with when what ended on them is */
 	uint32_t oldest, newest;            /* of the listed jobs */
 	fth_time short_work;                /* estimated, of short tasks not handed out */
 	struct fth_coaster *coaster;        /* the transients; NULL: none */
