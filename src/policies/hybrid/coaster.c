@@ -13,7 +13,7 @@ struct machine {
 	enum machine_state state;
 	uint32_t first, n; /* its workers */
 	fth_time since;    /* in this state */
-	bool asked;        /* to go */
+	bool asked;        /* to go, or gone: there is nothing to ask any more */
 };
 
 struct fth_coaster {
@@ -145,7 +145,7 @@ static struct machine *choose_to_release(struct fth_hybrid *h)
 			return &c->machines.data[k];
 	for (size_t k = c->machines.len; k-- > 0;) {
 		struct machine *m = &c->machines.data[k];
-		if (m->state != READY)
+		if (m->state != READY || m->asked)
 			continue;
 		uint32_t load = h->params->release == FTH_RELEASE_IDLEST ? load_of(h, m) : 0;
 		if (!best || load < least || h->params->release == FTH_RELEASE_OLDEST) {
@@ -244,6 +244,13 @@ static void gone(struct fth_hybrid *h, struct machine *m)
 	size_t at = (size_t)(m - c->machines.data);
 	memmove(m, m + 1, (c->machines.len - at - 1) * sizeof(*m));
 	c->machines.len--;
+}
+
+void fth_coaster_doomed(struct fth_hybrid *h, fth_instance_id id)
+{
+	struct machine *m = find(h->coaster, id);
+	if (m)
+		m->asked = true;
 }
 
 bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev)

@@ -461,6 +461,8 @@ static void take_event(struct fth_hybrid *h, const struct fth_event *ev)
 	case FTH_EV_INSTANCE_GONE:
 	case FTH_EV_INSTANCE_REVOKED:
 		fth_vec_push(&h->gone, *ev);
+		if (h->coaster)
+			fth_coaster_doomed(h, ev->instance);
 		break;
 	default:
 		if (h->coaster)

@@ -216,6 +216,8 @@ void fth_surge_arrival(struct fth_hybrid *h, const struct fth_hjob *j);
 /* NULL: there is no spot offer to be had. */
 struct fth_coaster *fth_coaster_new(struct fth_hybrid *h, uint32_t nshort, uint32_t replaced);
 void fth_coaster_free(struct fth_coaster *c);
+/* It is gone; what ended on it is dealt with first. */
+void fth_coaster_doomed(struct fth_hybrid *h, fth_instance_id id);
 /* True if the event was about a transient. */
 bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev);
 /* The long load may have changed. */
