@@ -73,8 +73,16 @@ struct sim {
 	struct fth_error *err;
 };
 
-struct sim_task *fth_sim_task(struct sim *s, const struct fth_task *t);
-struct sim_instance *fth_sim_instance(struct sim *s, const struct fth_instance *i);
+static inline struct sim_task *fth_sim_task(struct sim *s, const struct fth_task *t)
+{
+	return &s->tasks.data[t->slot];
+}
+static inline struct sim_instance *fth_sim_instance(struct sim *s, const struct fth_instance *i)
+{
+	while (s->instances.len <= i->slot)
+		fth_vec_push(&s->instances, (struct sim_instance){0});
+	return &s->instances.data[i->slot];
+}
 /* The task whose track the task's progress is booked on. */
 const struct fth_task *fth_sim_lead(const struct sim *s, const struct fth_task *t);
 bool fth_sim_together(const struct fth_job *j);

@@ -36,18 +36,6 @@ const struct fth_param fth_sim_param_table[] = {
 
 /* ---- shared with the other files ---- */
 
-struct sim_task *fth_sim_task(struct sim *s, const struct fth_task *t)
-{
-	return &s->tasks.data[t->slot];
-}
-
-struct sim_instance *fth_sim_instance(struct sim *s, const struct fth_instance *i)
-{
-	while (s->instances.len <= i->slot)
-		fth_vec_push(&s->instances, (struct sim_instance){0});
-	return &s->instances.data[i->slot];
-}
-
 bool fth_sim_together(const struct fth_job *j)
 {
 	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;

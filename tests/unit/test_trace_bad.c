@@ -26,6 +26,19 @@ static void assert_refused(const struct bad *b, const char *prices)
 #define WL "farthing-workload 1\nkind K any=cpu:1\n"
 #define JOB "job a submit=0s tasks=1xK:1s\n"
 static const struct bad workloads[] = {
+	{FTH_FORMAT_HAWK_TR, 1, "no job", ""},
+	{FTH_FORMAT_HAWK_TR, 1, "2 tasks are announced, and 1 durations follow", "10 2 5.5 5.2\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "2 tasks are announced, and 3 durations follow", "10 2 5.5 5.2 5.3 5.4\n"},
+	{FTH_FORMAT_HAWK_TR, 2, "duration -4 is negative", "10 1 3 4\n11 1 3 -4\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "duration 'x' is not a number", "10 1 3 x\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "duration 'nan' is not a number", "10 1 3 nan\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "mean 1e300 is out of range", "10 1 1e300 4\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "arrival -1 is negative", "-1 1 3 4\n"},
+	{FTH_FORMAT_HAWK_TR, 3, "arrives at 9 s, before", "10 1 3 4\n\n9 1 3 4\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "0 tasks", "10 0 3\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "is not a whole number", "10 1.5 3 4\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "99999999999 tasks", "10 99999999999 3 4\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "mean duration are needed", "10 1\n"},
 	{FTH_FORMAT_FARTHING_WORKLOAD, 1, "empty", ""},
 	{FTH_FORMAT_FARTHING_WORKLOAD, 1, "does not begin", "job a\n"},
 	{FTH_FORMAT_FARTHING_WORKLOAD, 1, "version '2'", "farthing-workload 2\n"},
