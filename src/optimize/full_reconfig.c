@@ -26,6 +26,7 @@ struct leaf {
  * and how fast the new one would be. Worked out when first asked for at each step. */
 struct effect {
 	uint64_t step;
+	uint64_t planting; /* of which offer it is listed */
 	double others, rate;
 	fth_kind_id kind; /* one that behaves so */
 };
@@ -56,7 +57,8 @@ struct search {
 	uint32_t *behaves;           /* of each item: index into effects */
 	struct effect *effects;
 	uint32_t neffects;
-	uint64_t step;
+	FTH_VEC(uint32_t) present;   /* effects of the items of the current offer */
+	uint64_t step, planting;
 	double best_others;          /* of all effects: a bound, when they are few */
 	fth_offer_id *reserve;
 	uint32_t *left, *used;       /* not yet packed; in the current filling */
@@ -242,6 +244,8 @@ static double plant(struct search *s, const struct fth_instance_type *type)
 	double worth = 0;
 	s->type = type;
 	s->nleaves = 0;
+	s->planting++;
+	fth_vec_clear(&s->present);
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct leaf *l = &r->leaves[i];
 		const struct fth_kind *k = &s->kinds[s->items[l->item].kind];
@@ -249,6 +253,10 @@ static double plant(struct search *s, const struct fth_instance_type *type)
 		    !fth_res_fits(&l->alt->demand, &type->capacity))
 			continue;
 		s->leaves[s->nleaves++] = *l;
+		struct effect *e = &s->effects[s->behaves[l->item]];
+		if (e->planting != s->planting)
+			fth_vec_push(&s->present, s->behaves[l->item]);
+		e->planting = s->planting;
 		worth += l->value * s->left[l->item];
 	}
 	for (s->size = 1; s->size < s->nleaves; s->size *= 2)
@@ -329,19 +337,20 @@ static double tnrp_with(struct search *s, uint32_t leaf)
 	return e->others + l->value * fth_multi_task_rate(e->rate, s->items[l->item].job_tasks);
 }
 
-/* A new step: all effects are to be worked out again. Where they are few, the best of them bounds what
- * any task can bring. */
+/* A new step: all effects are to be worked out again. Where they are few for many items, the best of
+ * them bounds what any task can bring; else each is worked out when a task that fits asks for it. */
 static void next_step(struct search *s)
 {
-	enum { FEW = 64 };
+	enum { FEW = 64, MANY = 512 };
 	s->step++;
 	s->best_others = s->fill.worth;
-	if (!s->rate || s->neffects > FEW)
+	if (!s->rate || s->present.len > FEW || s->nleaves < MANY)
 		return;
 	s->best_others = 0;
-	for (uint32_t i = 0; i < s->neffects; i++) {
-		work_out(s, &s->effects[i]);
-		s->best_others = FTH_MAX(s->best_others, s->effects[i].others);
+	for (size_t i = 0; i < s->present.len; i++) {
+		struct effect *e = &s->effects[s->present.data[i]];
+		work_out(s, e);
+		s->best_others = FTH_MAX(s->best_others, e->others);
 	}
 }
 
@@ -523,6 +532,7 @@ static void release(struct search *s)
 		free(s->rankings.data[i].leaves);
 	fth_vec_release(&s->rankings);
 	fth_vec_release(&s->fill.leaf);
+	fth_vec_release(&s->present);
 	fth_vec_release(&s->fill.kind);
 	free(s->rp);
 	free(s->behaves);
