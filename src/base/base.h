@@ -153,6 +153,8 @@ struct fth_heap {
 };
 void fth_heap_push(struct fth_heap *h, fth_time time, uint32_t rank, uint32_t a, uint32_t b, uint32_t c);
 struct fth_heap_item fth_heap_pop(struct fth_heap *h);
+/* Make a heap again of data[0..len), from which the owner has taken items out. */
+void fth_heap_rebuild(struct fth_heap *h);
 void fth_heap_release(struct fth_heap *h);
 
 /* ---- random numbers -------------------------------------------------------------------------------------- */

@@ -151,6 +151,10 @@ void *fth_table_add(struct fth_table *t, uint32_t *ret_id, uint32_t *ret_slot)
 		memset(t->pages[page], 0xff, PAGE * sizeof(uint32_t));
 		t->page_live[page] = 0;
 		t->npages++;
+		if (page && !t->page_live[page - 1]) { /* it was spared while it was the newest */
+			free(t->pages[page - 1]);
+			t->pages[page - 1] = NULL;
+		}
 	}
 	t->pages[page][id % PAGE] = slot;
 	t->page_live[page]++;
@@ -207,24 +211,35 @@ void fth_heap_push(struct fth_heap *h, fth_time time, uint32_t rank, uint32_t a,
 	h->data[i] = item;
 }
 
-struct fth_heap_item fth_heap_pop(struct fth_heap *h)
+/* Put an item into the hole at i or below it. */
+static void sift_down(struct fth_heap *h, size_t i, struct fth_heap_item item)
 {
-	struct fth_heap_item top = h->data[0], last = h->data[--h->len];
-	size_t i = 0;
 	for (;;) {
 		size_t kid = 2 * i + 1;
 		if (kid >= h->len)
 			break;
 		if (kid + 1 < h->len && earlier(&h->data[kid + 1], &h->data[kid]))
 			kid++;
-		if (!earlier(&h->data[kid], &last))
+		if (!earlier(&h->data[kid], &item))
 			break;
 		h->data[i] = h->data[kid];
 		i = kid;
 	}
+	h->data[i] = item;
+}
+
+struct fth_heap_item fth_heap_pop(struct fth_heap *h)
+{
+	struct fth_heap_item top = h->data[0], last = h->data[--h->len];
 	if (h->len)
-		h->data[i] = last;
+		sift_down(h, 0, last);
 	return top;
+}
+
+void fth_heap_rebuild(struct fth_heap *h)
+{
+	for (size_t i = h->len / 2; i-- > 0;)
+		sift_down(h, i, h->data[i]);
 }
 
 void fth_heap_release(struct fth_heap *h)

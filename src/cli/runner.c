@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/runner.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -252,7 +253,7 @@ static void show_progress(const struct runner *x)
 	share /= (double)x->n;
 	fprintf(stderr, "\r\033[Kfarthing: %zu of %zu runs ended, %.0f %%", ended, x->n, 100 * share);
 	if (share > 0.02)
-		fprintf(stderr, ", about %.0f s left", elapsed * (1 - share) / share);
+		fprintf(stderr, ", about %.0f s left", ceil(elapsed * (1 - share) / share));
 	fflush(stderr);
 }
 

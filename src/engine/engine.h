@@ -59,7 +59,8 @@ void fth_engine_observe(struct fth_engine *e, struct fth_observer *o); /* called
 const struct fth_cluster *fth_engine_cluster(const struct fth_engine *e);
 const struct fth_ledger *fth_engine_ledger(const struct fth_engine *e);
 
-/* A job arrives: makes the job and its tasks, and feeds JOB_SUBMITTED. */
+/* Time never runs backwards: what lies before the last event or round is refused. */
+/* A job arrives: makes the job and its tasks, and feeds JOB_SUBMITTED. FTH_NONE if it is refused. */
 fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct fth_job_item *item, fth_time estimate);
 /* Anything else that happened. -EINVAL if it contradicts the state (nothing is changed then). */
 int fth_engine_feed(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
@@ -84,6 +85,7 @@ struct fth_engine_stats {
 	uint64_t rejected, rejected_by[FTH_REFUSED_NKINDS];
 	int64_t decide_ns, decide_max_ns;
 	bool fell_back;
+	const char *fallback; /* the name of the policy that took over */
 	char why_fallback[160];
 };
 const struct fth_engine_stats *fth_engine_stats(const struct fth_engine *e);

@@ -31,7 +31,9 @@ struct fth_engine {
 	void *self;
 	void *fallback_params;
 	fth_time period;
-	fth_time wake;       /* earliest wake-up asked for; FTH_NEVER */
+	fth_time now;        /* of the last event or round */
+	struct fth_heap wakes; /* wake-ups asked for, each time once */
+	struct fth_map waking; /* the times in it */
 	fth_time last_round; /* -1: none yet */
 	struct fth_view view; /* the cluster's, less what this policy may not see */
 
@@ -45,14 +47,16 @@ struct fth_engine {
 	FTH_VEC(bool) announced;           /* by task slot: counted there, not yet judged */
 };
 
-/* reduce.c: apply one event to the state. */
-int fth_reduce(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+/* check.c: -EINVAL if the event contradicts the state. */
+int fth_event_check(const struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+/* reduce.c: apply one event, which was checked, to the state. */
+void fth_reduce(struct fth_engine *e, const struct fth_event *ev);
 /* Tell observers, reduce, remember for the policy. */
-int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+void fth_engine_take(struct fth_engine *e, const struct fth_event *ev);
 
 /* judge.c: note which tasks a plan sends away, so that others may take their room in the same plan
  * whatever the order of its actions (two tasks can only change places so). */
-void fth_judge_announce(struct fth_engine *e);
+void fth_judge_announce(struct fth_engine *e, fth_time now);
 /* At the end of a plan: where a task announced as leaving was not let go after all, take back the last to
  * come until everything fits. */
 void fth_judge_repair(struct fth_engine *e, fth_time now);

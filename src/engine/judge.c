@@ -133,15 +133,21 @@ static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const st
 	return FTH_ACCEPTED;
 }
 
-/* Tasks that advance together are stopped together: none of them may be half-way. */
-static bool is_moving(struct fth_engine *e, const struct fth_task *t)
+/*
+ * Half-way, and to be left alone until the outcome is known. Tasks that advance together are stopped
+ * together, so none of them may be half-way; but one that is being stopped only since this instant,
+ * because a sibling moves, can still be given another target.
+ */
+static bool is_moving(struct fth_engine *e, fth_time now, const struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
 	if (!is_together(j))
 		return t->state == FTH_TASK_STARTING || t->state == FTH_TASK_STOPPING;
+	if (t->state == FTH_TASK_STOPPING)
+		return t->since != now;
 	for (uint32_t k = 0; k < j->ntasks; k++) {
 		enum fth_task_state s = fth_cluster_task(&e->cluster, j->first_task + k)->state;
-		if (s == FTH_TASK_STARTING || (s == FTH_TASK_STOPPING && t->state != FTH_TASK_STOPPING))
+		if (s == FTH_TASK_STARTING || s == FTH_TASK_STOPPING)
 			return true;
 	}
 	return false;
@@ -158,7 +164,7 @@ static void depart(struct fth_engine *e, const struct fth_task *t, bool announce
 	e->announced.data[t->slot] = announce;
 }
 
-void fth_judge_announce(struct fth_engine *e)
+void fth_judge_announce(struct fth_engine *e, fth_time now)
 {
 	while (e->departing.len < e->cluster.view.instance_slots)
 		fth_vec_push(&e->departing, (struct fth_res){0});
@@ -169,7 +175,7 @@ void fth_judge_announce(struct fth_engine *e)
 		if (a->kind != FTH_ACT_MIGRATE && a->kind != FTH_ACT_PREEMPT)
 			continue;
 		const struct fth_task *t = live_task(e, a->task);
-		if (t && t->target != FTH_NONE && !e->announced.data[t->slot] && !is_moving(e, t))
+		if (t && t->target != FTH_NONE && !e->announced.data[t->slot] && !is_moving(e, now, t))
 			depart(e, t, true);
 	}
 }
@@ -211,10 +217,6 @@ static void terminate_if_empty(struct fth_engine *e, struct fth_instance *i, con
 								.reason = a->reason}));
 }
 
-/*
- * A task of a job that moves together may already be stopping because a sibling moves in this very
- * plan; it can still be given another target. Any other task that is half-way is left alone.
- */
 static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	struct fth_task *t = live_task(e, a->task);
@@ -227,9 +229,7 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 		return FTH_REFUSED_NOT_BOUND;
 	if (t->target == i->id)
 		return FTH_REFUSED_SAME_INSTANCE;
-	bool with_siblings = t->state == FTH_TASK_STOPPING && t->since == now &&
-			     is_together(fth_cluster_job(&e->cluster, t->job));
-	if (!with_siblings && is_moving(e, t))
+	if (is_moving(e, now, t))
 		return FTH_REFUSED_MOVING;
 	enum fth_refusal r = may_commit(e, t, i);
 	if (r)
@@ -242,7 +242,7 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 		t->moves++;
 		fth_cluster_set_state(&e->cluster, t, FTH_TASK_STOPPING, now);
 		restart_siblings(e, now, t, a);
-	} else if (with_siblings) {
+	} else if (t->state == FTH_TASK_STOPPING) {
 		t->moves++;
 	}
 	return FTH_ACCEPTED;
@@ -255,7 +255,7 @@ static enum fth_refusal judge_preempt(struct fth_engine *e, fth_time now, const 
 		return FTH_REFUSED_UNKNOWN_TASK;
 	if (t->state == FTH_TASK_WAITING || t->target == FTH_NONE)
 		return FTH_REFUSED_NOT_BOUND;
-	if (is_moving(e, t))
+	if (is_moving(e, now, t))
 		return FTH_REFUSED_MOVING;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
 	fth_cluster_commit(&e->cluster, t, NULL);
@@ -296,17 +296,21 @@ static void take_back(struct fth_engine *e, fth_time now, const struct arrival *
 	struct fth_task *t = fth_cluster_task(&e->cluster, v->task);
 	struct fth_instance *from = v->from == FTH_NONE ? NULL : live_instance(e, v->from);
 	struct fth_action *a = &e->accepted.data[v->accepted];
-	a->kind = FTH_ACT_NKINDS; /* void */
 	fth_cluster_commit(&e->cluster, t, NULL);
-	if (v->ran && from && !from->leaving && !room_on(e, t, from, from->type)) {
+	bool back = from && !may_commit(e, t, from);
+	if (back)
 		fth_cluster_commit(&e->cluster, t, from);
+	if (t->state == FTH_TASK_STOPPING)
+		t->moves--;
+	a->kind = FTH_ACT_NKINDS; /* void */
+	if (t->state == FTH_TASK_BOUND && !back) {
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_WAITING, now);
+	} else if (v->ran && back) {
 		fth_cluster_set_state(&e->cluster, t, FTH_TASK_RUNNING, v->since);
 		t->ran = v->ran_before;
-		t->moves--;
-	} else if (t->state == FTH_TASK_BOUND) {
-		fth_cluster_set_state(&e->cluster, t, FTH_TASK_WAITING, now);
-	} else {
-		a->kind = FTH_ACT_PREEMPT;
+	} else if (t->state == FTH_TASK_STOPPING) {
+		a->kind = back ? FTH_ACT_MIGRATE : FTH_ACT_PREEMPT;
+		a->instance = t->target;
 	}
 	e->verdicts.data[v->action] = FTH_REFUSED_NO_ROOM;
 	e->stats.rejected++;
@@ -338,6 +342,15 @@ void fth_judge_repair(struct fth_engine *e, fth_time now)
 	}
 }
 
+/* Every one is kept; the same time asked for again is one. */
+static void wake_at(struct fth_engine *e, fth_time at)
+{
+	if (at == FTH_NEVER || fth_map_get(&e->waking, (uint64_t)at, NULL))
+		return;
+	fth_map_put(&e->waking, (uint64_t)at, 1);
+	fth_heap_push(&e->wakes, at, 0, 0, 0, 0);
+}
+
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
@@ -357,7 +370,7 @@ enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_
 	case FTH_ACT_WAKE:
 		if (a->at <= now)
 			return FTH_REFUSED_IN_THE_PAST;
-		e->wake = FTH_MIN(e->wake, a->at);
+		wake_at(e, a->at);
 		return FTH_ACCEPTED;
 	case FTH_ACT_NKINDS:
 		break;

@@ -10,6 +10,11 @@ int fth_journal_world(const struct fth_world *from, struct fth_world *to, struct
 	int r = fth_world_text(from, text, err);
 	if (!r)
 		r = fth_world_from_text(to, text, "journal", err);
+	/* The market is not in the journal: what it did is, as events. */
+	if (!r && from->has_market) {
+		fth_market_copy(&to->market, &from->market);
+		to->has_market = true;
+	}
 	for (int i = 0; i < 3; i++)
 		fth_str_release(&text[i]);
 	return r;

@@ -134,7 +134,8 @@ static int submit_again(struct replay *p, const char *line, struct fth_error *er
 	struct fth_job_item item = {.spec = &w->jobs.data[index], .works = w->works.data};
 	item.groups = &w->groups.data[item.spec->first_group];
 	p->ret->submits++;
-	fth_engine_submit(p->engine, time, &item, estimate);
+	if (fth_engine_submit(p->engine, time, &item, estimate) == FTH_NONE)
+		return damaged(p, err, "a submission before what has happened");
 	return 0;
 }
 
