@@ -180,7 +180,7 @@ static void add_candidate(struct eva *e, uint32_t task)
 	const struct fth_board_group *bg = &e->board.groups.data[g];
 	if (e->item_of.data[g] == FTH_NONE) {
 		e->item_of.data[g] = (uint32_t)e->items.len;
-		struct fth_pack_item item = {bg->kind, 0, e->params->multi_task ? bg->job_tasks : 1};
+		struct fth_pack_item item = {bg->kind, 0, e->params->multi_task ? bg->job_tasks : 1, bg->key + 1};
 		fth_vec_push(&e->items, item);
 		fth_vec_reserve(&e->placing.group_of, e->items.len);
 		e->placing.group_of.data[e->items.len - 1] = g;
