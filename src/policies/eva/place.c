@@ -22,10 +22,9 @@ void fth_placing_release(struct fth_placing *p)
 /* Candidates by instance, and waiting ones by group; all in order. */
 static void link_candidates(struct fth_placing *p, const struct fth_board *b, const uint32_t *candidates, uint32_t n)
 {
-	/* One more than needed: memory is there also when nothing is. */
 	fth_vec_reserve(&p->first, b->instances.len + 1);
-	fth_vec_reserve(&p->next, b->tasks.len + 1);
-	fth_vec_reserve(&p->chain, b->tasks.len + 1);
+	fth_vec_reserve(&p->next, b->tasks.len);
+	fth_vec_reserve(&p->chain, b->tasks.len);
 	fth_vec_reserve(&p->waiting, b->groups.len + 1);
 	fth_vec_reserve(&p->running, b->groups.len + 1);
 	fth_vec_reserve(&p->count, b->groups.len + 1);
