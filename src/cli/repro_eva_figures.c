@@ -212,10 +212,12 @@ int fth_eva_figure4(const struct fth_repro_request *req, struct fth_repro_book *
 
 /* ---- Figure 5: migration delay ---- */
 
+/* Of all scheduling rounds, one every 300 s, also those in which nothing happened and nothing was decided. */
 static double full_share(const struct sweep *s, int line, int point)
 {
 	const struct fth_run *run = at(s, line, point);
-	return run && run->rounds_decided ? 100 * fth_repro_note_sum(run, "full_adopted") / (double)run->rounds_decided : NAN;
+	double rounds = run ? (double)run->ended_at / (double)(300 * FTH_SEC) : 0;
+	return rounds > 0 ? 100 * fth_repro_note_sum(run, "full_adopted") / rounds : NAN;
 }
 
 static double moves_per_job(const struct sweep *s, int line, int point)
