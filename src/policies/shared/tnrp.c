@@ -146,6 +146,10 @@ double fth_tnrp_rate(struct fth_tnrp *r, uint32_t key, const uint32_t *others, u
 	enum { LOCAL = 64 };
 	if (r->ignore_interference)
 		return 1;
+	if (n == 0)
+		return r->pairs.solo[key];
+	if (n == 1)
+		return r->pairs.mean[(size_t)key * r->pairs.stride + others[0]];
 	uint32_t local[LOCAL], *keys = n < LOCAL ? local : fth_alloc((n + 1) * sizeof(*keys));
 	uint64_t hash = fth_colocation_hash(key);
 	keys[0] = key;
@@ -190,6 +194,8 @@ double fth_tnrp_of(struct fth_tnrp *r, const struct fth_party *p, enum fth_multi
 {
 	if (r->ignore_interference)
 		return plain_sum(p);
+	if (p->list.len == 1)
+		return worth(&p->list.data[0], r->pairs.solo[p->list.data[0].key], multi);
 	if (p->list.len == 2)
 		return worth_of_two(r, &p->list.data[0], &p->list.data[1], multi);
 	struct crowd c = {p->sorted.data, (uint32_t)p->sorted.len, FTH_NONE};
@@ -202,6 +208,8 @@ double fth_tnrp_with(struct fth_tnrp *r, const struct fth_party *p, const struct
 	enum { LOCAL = 64 };
 	if (r->ignore_interference)
 		return plain_sum(p) + m->rp;
+	if (p->list.len == 0)
+		return worth(m, r->pairs.solo[m->key], multi);
 	if (p->list.len == 1)
 		return worth_of_two(r, &p->list.data[0], m, multi);
 	uint32_t local[LOCAL], n = (uint32_t)p->sorted.len, *keys = n < LOCAL ? local : fth_alloc((n + 1) * sizeof(*keys));

@@ -219,7 +219,9 @@ static bool remember_order(struct artifact *a, const struct fth_draft *l)
 	struct record old = a->record;
 	a->record = a->next_record;
 	a->next_record = old;
-	return r->tasks.len != a->record.tasks.len ||
+	if (r->tasks.len != a->record.tasks.len)
+		return true;
+	return r->tasks.len &&
 	       memcmp(r->tasks.data, a->record.tasks.data, r->tasks.len * sizeof(*r->tasks.data)) != 0;
 }
 

@@ -328,7 +328,8 @@ static double fill(struct search *s, uint32_t instance, const struct fth_res *ca
 	fth_vec_clear(&s->chosen);
 	fth_party_clear(&s->party);
 	fth_vec_reserve(&s->open, s->fits.len);
-	memcpy(s->open.data, s->fits.data, s->fits.len * sizeof(*s->fits.data));
+	if (s->fits.len)
+		memcpy(s->open.data, s->fits.data, s->fits.len * sizeof(*s->fits.data));
 	s->open.len = s->fits.len;
 	for (;;) {
 		struct score best;
