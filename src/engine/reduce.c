@@ -80,12 +80,14 @@ static void reduce_task(struct fth_engine *e, const struct fth_event *ev)
 	}
 }
 
-/* A task falls; the rest of a rigid job, which runs as one, falls with it. */
+/* A task falls; the rest of a rigid job, which runs as one, falls with it. But one that was only bound there
+ * takes nobody with it: the others may still be on their way out, being saved. */
 static void lose_task(struct fth_engine *e, const struct fth_event *ev, struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
+	bool whole = j->kind == FTH_JOB_RIGID && t->on != FTH_NONE;
 	imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, t->on != FTH_NONE ? t->on : t->target);
-	for (uint32_t k = 0; j->kind == FTH_JOB_RIGID && k < j->ntasks; k++) {
+	for (uint32_t k = 0; whole && k < j->ntasks; k++) {
 		const struct fth_task *s = fth_cluster_task(&e->cluster, j->first_task + k);
 		if (s->on != FTH_NONE)
 			imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, s->id, s->on);

@@ -220,6 +220,7 @@ static int left(struct sim *s, const struct fth_task *t)
 	fth_sim_task(s, t)->stopping = false;
 	fth_cloud_released(s, t, from);
 	int r = fth_sim_feed(s, FTH_EV_TASK_LEFT, t->id, from);
+	fth_progress_saved(s, t);
 	if (!r)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */

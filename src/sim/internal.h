@@ -103,6 +103,7 @@ void fth_market_acquired(struct sim *s, const struct fth_instance *i);
 /* progress.c: speeds, progress, completion */
 void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct fth_job_item *item);
 void fth_progress_launched(struct sim *s, const struct fth_task *t);
+void fth_progress_saved(struct sim *s, const struct fth_task *t);
 bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved);
 int fth_progress_complete(struct sim *s, const struct fth_task *t);
 int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);
