@@ -188,8 +188,7 @@ static void ring(struct fth_engine *e, fth_time now)
 						       .offer = FTH_NONE});
 }
 
-/* The policy failed: say why, and let the fallback go on from the state as it is. */
-static int fall_back(struct fth_engine *e, const char *why, struct fth_error *err)
+int fth_engine_fall_back(struct fth_engine *e, const char *why, struct fth_error *err)
 {
 	const struct fth_policy_ops *ops = e->cfg.fallback;
 	if (e->stats.fell_back || !ops || ops == e->policy)
@@ -198,6 +197,9 @@ static int fall_back(struct fth_engine *e, const char *why, struct fth_error *er
 		 why, ops->name);
 	e->stats.fell_back = true;
 	e->stats.fallback = ops->name;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_fallback)
+			o->on_fallback(o, why);
 	if (e->policy->fini)
 		e->policy->fini(e->self);
 	e->fallback_params = fth_alloc(ops->params_size);
@@ -282,7 +284,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 		char why[96];
 		snprintf(why, sizeof(why), r == -ETIME ? "took longer to decide than its limit" : "failed: %s",
 			 strerror(-r));
-		r = fall_back(e, why, err);
+		r = fth_engine_fall_back(e, why, err);
 		if (r)
 			return r;
 		r = ask(e, now);

@@ -79,7 +79,7 @@ static int record(const char *folder, const char *to, struct fth_error *err)
 		return r;
 	r = fth_policy_choose(&choice, fth_policies, policy, err);
 	if (!r)
-		r = fth_journal_create(&j, to, &w, &choice, (uint32_t)p.max_instances, err);
+		r = fth_journal_create(&j, to, &w, &choice, NULL, (uint32_t)p.max_instances, err);
 	if (!r)
 		r = fth_sim_run(&e, &w, &choice, NULL, &p, fth_journal_observer(j), NULL, err);
 	if (!r)
