@@ -8,13 +8,13 @@
 
 /* A group's tasks that are still to be placed, in candidate order. */
 struct candidates {
-	uint32_t group;
 	const struct fth_res *demand; /* on the type in question */
 	struct fth_member member;
-	uint32_t first, n;   /* slice of search.order */
-	uint32_t head;       /* first that is not taken */
 	uint32_t left;
+	uint32_t head;       /* first that is not taken */
 	uint32_t there;      /* first that is on the slot in question; FTH_NONE */
+	uint32_t group;
+	uint32_t first, n;   /* slice of search.order */
 };
 
 /* How good it would be to put the next task of one group into one slot. */
