@@ -126,14 +126,14 @@ static void close_meter(struct fth_engine *e, fth_instance_id id, fth_time now, 
 static void end_instance(struct fth_engine *e, struct fth_instance *i, fth_time now, bool cut)
 {
 	close_meter(e, i->id, now, cut);
+	fth_engine_drop_wish(e, i);
 	fth_cluster_end_instance(&e->cluster, i);
 }
 
 static void launch_failed(struct fth_engine *e, const struct fth_event *ev, struct fth_instance *i)
 {
-	struct wish *w = &e->wishes.data[i->slot];
-	w->tried++;
-	if (w->tried < w->offers.len && !i->leaving) {
+	struct wish *w = fth_engine_wish(e, i);
+	if (w && ++w->tried < w->offers.len && !i->leaving) {
 		fth_cluster_set_offer(&e->cluster, i, w->offers.data[w->tried]);
 		return;
 	}
@@ -154,6 +154,7 @@ static void reduce_instance(struct fth_engine *e, const struct fth_event *ev)
 	switch (ev->kind) {
 	case FTH_EV_INSTANCE_ACQUIRED:
 		i->acquired = ev->time;
+		fth_engine_drop_wish(e, i);
 		if (i->state == FTH_INSTANCE_REQUESTED)
 			i->state = FTH_INSTANCE_BOOTING;
 		/* The offer that answered decides; a bill from the request on counts back. */

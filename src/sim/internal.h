@@ -34,7 +34,7 @@ struct sim_instance {
 	bool waited_for; /* something bound to it may be able to start: in sim.starts */
 	FTH_VEC(fth_task_id) held;
 	FTH_VEC(fth_sym) images;
-	struct fth_res pending; /* scratch of the all-at-once start */
+	uint32_t pending; /* scratch of the all-at-once start: index into sim.pending */
 };
 
 /* What the market says of an offer now. */
@@ -62,6 +62,7 @@ struct sim {
 	FTH_VEC(fth_instance_id) dirty;
 	FTH_VEC(fth_task_id) dirty_tracks;
 	FTH_VEC(fth_instance_id) starts; /* instances on which something may start at the end of this instant */
+	FTH_VEC(struct fth_res) pending; /* what a rigid job would take of an instance */
 	FTH_VEC(fth_sym) rank_of; /* class symbol -> place in the order of class names */
 	FTH_VEC(struct sim_offer) offers;
 	struct fth_market_tape tape;

@@ -350,9 +350,9 @@ int fth_progress_settle(struct sim *s)
 		if (i->state != FTH_INSTANCE_GONE)
 			find_speeds(s, i);
 	}
-	fth_vec_clear(&s->dirty);
+	fth_vec_recycle(&s->dirty);
 	for (size_t k = 0; k < s->dirty_tracks.len && !r; k++)
 		r = settle_track(s, s->dirty_tracks.data[k]);
-	fth_vec_clear(&s->dirty_tracks);
+	fth_vec_recycle(&s->dirty_tracks);
 	return r;
 }
