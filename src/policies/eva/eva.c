@@ -396,8 +396,10 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 		return r;
 	bool full = try_full && (!try_partial || weigh(e, round, plan));
 	struct fth_draft *chosen = full ? &e->full : &e->partial;
-	if (!(try_full && try_partial))
+	if (!(try_full && try_partial)) {
 		saving(e, v, chosen); /* for the reasons */
+		fth_plan_note(plan, "full_adopted", full);
+	}
 	fth_draft_apply(chosen, &e->board, v, plan,
 			full ? "Full Reconfiguration: worth $0/h on a machine of $1/h"
 			     : "Partial Reconfiguration: worth $0/h on a machine of $1/h",
