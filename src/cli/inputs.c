@@ -83,7 +83,7 @@ const struct fth_option fth_options_formats[] = {
 const struct fth_option fth_options_import[] = {
 	{.name = "prices", .type = FTH_OPT_FILE, .arg = "FILE",
 	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
-	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
+	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog: offers in its zones"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
 	 .help = "mean time between arrivals, for a workload that does not tell when jobs came"},
@@ -105,6 +105,8 @@ static int duration_option(const struct fth_args *a, const char *name, fth_time 
 	const char *v = fth_args_text(a, name);
 	if (v && fth_parse_duration(v, strlen(v), ret))
 		return fth_fail(err, -EINVAL, "--%s: '%s' is not a duration such as 30, 90s, 5m or 2h", name, v);
+	if (v && *ret <= 0)
+		return fth_fail(err, -EINVAL, "--%s: must be above 0", name);
 	return 0;
 }
 
@@ -210,12 +212,30 @@ static int load_markets(const struct fth_args *a, struct fth_world *w, struct ft
 	return r;
 }
 
+/* What only says something about a file that was not given would go unheard. */
+static int check_belongings(const struct fth_args *a, struct fth_error *err)
+{
+	static const struct {
+		const char *option, *of;
+	} belongs[] = {
+		{"workload-format", "workload"}, {"catalog-format", "catalog"}, {"interference-format", "interference"},
+		{"market-zones", "market"}, {"market-start", "market"}, {"mean-gap", "workload"},
+	};
+	for (size_t i = 0; i < FTH_COUNT(belongs); i++)
+		if (fth_verb_option(a->verb, belongs[i].option, strlen(belongs[i].option)) && fth_args_given(a, belongs[i].option) &&
+		    !fth_args_given(a, belongs[i].of))
+			return fth_fail(err, -EINVAL, "--%s is of no use without --%s", belongs[i].option, belongs[i].of);
+	return 0;
+}
+
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	struct fth_import_options o;
 	const char *path = fth_args_given(a, "workload"), *catalog = fth_args_given(a, "catalog");
 	bool with_profile = fth_verb_option(a->verb, "interference", strlen("interference")) != NULL;
-	int r = fth_cli_import_options(a, &o, err);
+	int r = check_belongings(a, err);
+	if (!r)
+		r = fth_cli_import_options(a, &o, err);
 	if (r)
 		return r;
 	if (path && catalog && !strcmp(path, "-") && !strcmp(catalog, "-"))

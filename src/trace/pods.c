@@ -122,6 +122,8 @@ int fth_read_pods(struct fth_workload *w, struct fth_input *in, const struct fth
 	fth_rng_seed(&p.durations, o->seed, STREAM_DURATION, 0);
 	fth_rng_seed(&p.classes, o->seed, STREAM_CLASS, 0);
 	int e = fth_csv_open(&p.csv, in, columns, FTH_COUNT(columns), err);
+	if (!e && o->mean_gap && fth_csv_has(&p.csv, CREATED) && fth_csv_has(&p.csv, DELETED))
+		e = fth_csv_fail(&p.csv, err, "the list tells when pods came: a mean gap between arrivals does not apply");
 	while (!e && (e = fth_csv_next(&p.csv, err)) > 0)
 		e = read_pod(&p, err);
 	if (!e && !w->jobs.len)
