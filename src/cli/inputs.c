@@ -86,7 +86,7 @@ const struct fth_option fth_options_import[] = {
 	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog: offers in its zones"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
-	 .help = "mean time between arrivals, for a workload that does not tell when jobs came"},
+	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
 	{0},
 };
 
@@ -269,6 +269,8 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 	}
 	while ((text = fth_args_each(a, "sim", &pos))) {
 		const char *eq = strchr(text, '=');
+		if ((!strncmp(text, "seed=", 5) && fth_args_given(a, "seed")) || (ret->market_start && !strncmp(text, "market_start=", 13)))
+			return fth_fail(err, -EINVAL, "--sim %.*s says again what an option of its own says", (int)(eq - text), text);
 		int r = fth_params_set(fth_sim_param_table, ret, "--sim", text, (size_t)(eq - text), eq + 1,
 				       strlen(eq + 1), err);
 		if (r)
@@ -322,9 +324,24 @@ static void hint_parameter(const char *text, struct fth_error *err)
 	}
 }
 
+/* "eva:round=300s,round=400s": one of them would go unheard. */
+static int check_repeated(const char *text, struct fth_error *err)
+{
+	const char *first = strchr(text, ':');
+	for (const char *p = first ? first + 1 : ""; *p; p += strcspn(p, ","), p += *p == ',') {
+		size_t n = strcspn(p, "=,");
+		for (const char *q = first + 1; q < p; q += strcspn(q, ",") + 1)
+			if (!strncmp(p, q, n) && q[n] == '=' && p[n] == '=')
+				return fth_fail(err, -EINVAL, "policy %.*s: %.*s is given twice", (int)(first - text), text, (int)n, p);
+	}
+	return 0;
+}
+
 int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err)
 {
 	int r = check_policy_name(text, strcspn(text, ":"), err);
+	if (!r)
+		r = check_repeated(text, err);
 	if (r)
 		return r;
 	r = fth_policy_choose(ret, fth_policies, text, err);
