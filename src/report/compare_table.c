@@ -135,7 +135,8 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 			fth_str_addf(out, "! %s: %llu jobs did not end\n", label.data,
 				     (unsigned long long)r->jobs_unfinished);
 		if (r->fallback[0])
-			fth_str_addf(out, "! %s: %s\n", label.data, r->note.len ? r->note.data : "failed; a fallback took over");
+			fth_str_addf(out, "! %s: %s%s\n", label.data, r->note.len ? r->note.data : r->fallback,
+				     r->note.len ? "" : " took over");
 		if (r->rejected_actions)
 			fth_str_addf(out, "! %s: %llu actions refused %s\n", label.data,
 				     (unsigned long long)r->rejected_actions,
