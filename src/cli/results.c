@@ -87,6 +87,7 @@ static void describe(struct results *r, const struct fth_args *a)
 		.catalog_types = r->world.catalog.pub.ntypes,
 		.catalog_offers = r->world.catalog.pub.noffers,
 		.interference_path = fth_args_given(a, "interference"),
+		.market_path = fth_args_given(a, "market"),
 	};
 	if (!c->interference_path && r->world.has_profile)
 		c->interference_path = "bundled sample";
