@@ -145,7 +145,7 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 
 void fth_comparison_table(const struct fth_comparison *c, unsigned width, bool colour, struct fth_str *out)
 {
-	size_t widths[NCOLS], best = fth_comparison_cheapest(c);
+	size_t widths[NCOLS], best = fth_comparison_decided(c) ? fth_comparison_cheapest(c) : SIZE_MAX;
 	struct fth_str *cells = fth_alloc((c->nruns * NCOLS + 1) * sizeof(*cells));
 	struct units u = units_of(c);
 	bool show[NCOLS];

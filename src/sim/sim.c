@@ -15,7 +15,7 @@ const struct fth_param fth_sim_param_table[] = {
 	{"pair_speed", FTH_PARAM_REAL, offsetof(struct fth_sim_params, pair_speed), "0", 0, 1, NULL,
 	 "if above 0, the speed of every pair of co-located tasks, whatever the profile says"},
 	{"max_instances", FTH_PARAM_INT, offsetof(struct fth_sim_params, max_instances), "1000000", 1, 4e9, NULL,
-	 "launches beyond this many instances at once are refused"},
+	 "guard against a policy that runs away: launches beyond this many instances at once are refused; policies are not told"},
 	{"horizon", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, horizon), "0", 0, 1e12, NULL,
 	 "stop here even if jobs are left; 0: run to the end"},
 	{"exact_estimates", FTH_PARAM_BOOL, offsetof(struct fth_sim_params, exact_estimates), "false", 0, 0, NULL,
@@ -195,7 +195,9 @@ static int horizon_reached(struct sim *s)
 	s->now = s->params->horizon;
 	if (!s->has_next && s->services == s->cluster->view.njobs)
 		return 0;
-	return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left", s->cluster->view.njobs);
+	uint64_t later = s->jobs_total - s->jobs_done - s->cluster->view.njobs;
+	return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left and %llu not yet submitted",
+			s->cluster->view.njobs, (unsigned long long)later);
 }
 
 /* After this many rounds in a row that led to nothing, a policy sleeps; and after as many in one instant it
