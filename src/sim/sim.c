@@ -10,6 +10,8 @@ const struct fth_param fth_sim_param_table[] = {
 	 "probability that a launch fails for want of capacity"},
 	{"job_delay_scale", FTH_PARAM_REAL, offsetof(struct fth_sim_params, job_delay_scale), "1", 0, 1000, NULL,
 	 "times every stop, save, fetch, set-up and init of tasks"},
+	{"job_delay_spread", FTH_PARAM_REAL, offsetof(struct fth_sim_params, job_delay_spread), "0", 0, 1, NULL,
+	 "each of these is drawn evenly between 1 - this and 1 + this times its length; 0: as the workload says"},
 	{"boot_delay_scale", FTH_PARAM_REAL, offsetof(struct fth_sim_params, boot_delay_scale), "1", 0, 1000, NULL,
 	 "times acquisition and set-up of instances"},
 	{"pair_speed", FTH_PARAM_REAL, offsetof(struct fth_sim_params, pair_speed), "0", 0, 1, NULL,
@@ -63,6 +65,17 @@ fth_time fth_sim_scaled(fth_time t, double scale)
 {
 	double x = (double)t * scale + 0.5;
 	return scale == 1 ? t : x < 9e18 ? (fth_time)x : FTH_NEVER;
+}
+
+fth_time fth_sim_pause(const struct sim *s, const struct fth_task *t, enum pause which, fth_time delay)
+{
+	double scale = s->params->job_delay_scale, spread = s->params->job_delay_spread;
+	if (spread > 0) {
+		struct fth_rng rng;
+		fth_rng_seed(&rng, (uint64_t)s->params->seed, which, (uint64_t)t->id << 24 ^ t->moves);
+		scale *= 1 - spread + 2 * spread * fth_rng_real(&rng);
+	}
+	return fth_sim_scaled(delay, scale);
 }
 
 bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item)
