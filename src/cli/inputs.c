@@ -83,10 +83,10 @@ const struct fth_option fth_options_formats[] = {
 const struct fth_option fth_options_import[] = {
 	{.name = "prices", .type = FTH_OPT_FILE, .arg = "FILE",
 	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
-	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
+	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog: offers in its zones"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
-	 .help = "mean time between arrivals, for a workload that does not tell when jobs came"},
+	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
 	{0},
 };
 
@@ -105,6 +105,8 @@ static int duration_option(const struct fth_args *a, const char *name, fth_time 
 	const char *v = fth_args_text(a, name);
 	if (v && fth_parse_duration(v, strlen(v), ret))
 		return fth_fail(err, -EINVAL, "--%s: '%s' is not a duration such as 30, 90s, 5m or 2h", name, v);
+	if (v && *ret <= 0)
+		return fth_fail(err, -EINVAL, "--%s: must be above 0", name);
 	return 0;
 }
 
@@ -210,12 +212,30 @@ static int load_markets(const struct fth_args *a, struct fth_world *w, struct ft
 	return r;
 }
 
+/* What only says something about a file that was not given would go unheard. */
+static int check_belongings(const struct fth_args *a, struct fth_error *err)
+{
+	static const struct {
+		const char *option, *of;
+	} belongs[] = {
+		{"workload-format", "workload"}, {"catalog-format", "catalog"}, {"interference-format", "interference"},
+		{"market-zones", "market"}, {"market-start", "market"}, {"mean-gap", "workload"},
+	};
+	for (size_t i = 0; i < FTH_COUNT(belongs); i++)
+		if (fth_verb_option(a->verb, belongs[i].option, strlen(belongs[i].option)) && fth_args_given(a, belongs[i].option) &&
+		    !fth_args_given(a, belongs[i].of))
+			return fth_fail(err, -EINVAL, "--%s is of no use without --%s", belongs[i].option, belongs[i].of);
+	return 0;
+}
+
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	struct fth_import_options o;
 	const char *path = fth_args_given(a, "workload"), *catalog = fth_args_given(a, "catalog");
 	bool with_profile = fth_verb_option(a->verb, "interference", strlen("interference")) != NULL;
-	int r = fth_cli_import_options(a, &o, err);
+	int r = check_belongings(a, err);
+	if (!r)
+		r = fth_cli_import_options(a, &o, err);
 	if (r)
 		return r;
 	if (path && catalog && !strcmp(path, "-") && !strcmp(catalog, "-"))
@@ -249,6 +269,8 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 	}
 	while ((text = fth_args_each(a, "sim", &pos))) {
 		const char *eq = strchr(text, '=');
+		if ((!strncmp(text, "seed=", 5) && fth_args_given(a, "seed")) || (ret->market_start && !strncmp(text, "market_start=", 13)))
+			return fth_fail(err, -EINVAL, "--sim %.*s says again what an option of its own says", (int)(eq - text), text);
 		int r = fth_params_set(fth_sim_param_table, ret, "--sim", text, (size_t)(eq - text), eq + 1,
 				       strlen(eq + 1), err);
 		if (r)
@@ -302,9 +324,24 @@ static void hint_parameter(const char *text, struct fth_error *err)
 	}
 }
 
+/* "eva:round=300s,round=400s": one of them would go unheard. */
+static int check_repeated(const char *text, struct fth_error *err)
+{
+	const char *first = strchr(text, ':');
+	for (const char *p = first ? first + 1 : ""; *p; p += strcspn(p, ","), p += *p == ',') {
+		size_t n = strcspn(p, "=,");
+		for (const char *q = first + 1; q < p; q += strcspn(q, ",") + 1)
+			if (!strncmp(p, q, n) && q[n] == '=' && p[n] == '=')
+				return fth_fail(err, -EINVAL, "policy %.*s: %.*s is given twice", (int)(first - text), text, (int)n, p);
+	}
+	return 0;
+}
+
 int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err)
 {
 	int r = check_policy_name(text, strcspn(text, ":"), err);
+	if (!r)
+		r = check_repeated(text, err);
 	if (r)
 		return r;
 	r = fth_policy_choose(ret, fth_policies, text, err);

@@ -122,11 +122,8 @@ static void warnings(const struct fth_figures *f, struct fth_str *out)
 			fth_str_add(out, " jobs did not end; its cost cannot be compared. ");
 		}
 		if (r->fallback[0]) {
-			fth_str_add(out, "the policy failed, ");
-			fth_html_text(out, r->fallback);
-			fth_str_add(out, " took over (");
-			fth_html_text(out, r->note.len ? r->note.data : "no reason told");
-			fth_str_add(out, "). ");
+			fth_html_text(out, r->note.len ? r->note.data : "the policy failed; a fallback took over");
+			fth_str_add(out, ". ");
 		}
 		if (r->rejected_actions) {
 			fth_human_int(out, (int64_t)r->rejected_actions);

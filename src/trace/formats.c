@@ -145,6 +145,10 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 {
 	static const struct fth_import_options none;
 	int r = settle(in, &f, FTH_CONTENT_WORKLOAD, err);
+	if (!o)
+		o = &none;
+	if (!r)
+		r = fth_workload_wishes(f, in, o, err);
 	if (r)
 		return r;
 	if (f != FTH_FORMAT_FARTHING_WORKLOAD)
@@ -154,7 +158,7 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 	else if (f == FTH_FORMAT_EVA_CSV)
 		r = fth_read_eva_csv(w, in, err);
 	else if (f == FTH_FORMAT_ALIBABA_PODS)
-		r = fth_read_pods(w, in, o ? o : &none, err);
+		r = fth_read_pods(w, in, o, err);
 	else
 		r = fth_read_canon_workload(w, in, err);
 	if (!r)
@@ -167,18 +171,20 @@ int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth
 {
 	static const struct fth_import_options none;
 	int r = settle(in, &f, FTH_CONTENT_CATALOG, err);
-	if (r)
-		return r;
 	if (!o)
 		o = &none;
+	if (!r)
+		r = fth_catalog_wishes(f, in, o, err);
+	if (r)
+		return r;
 	if (f == FTH_FORMAT_EVA_TYPES)
 		r = fth_read_eva_types(c, in, o, err);
 	else if (f == FTH_FORMAT_SKYPILOT_CSV)
 		r = fth_read_skypilot(c, in, o, err);
 	else if (f == FTH_FORMAT_EC2_TYPES)
 		r = fth_read_ec2_types(c, in, o, err);
-	else
-		r = fth_read_canon_catalog(c, in, err);
+	else if (!(r = fth_read_canon_catalog(c, in, err)))
+		r = fth_catalog_choose(c, in, o, err);
 	return r ? r : fth_catalog_finish(c, err);
 }
 

@@ -73,7 +73,7 @@ int fth_format_find(const char *name, enum fth_content content, enum fth_format 
 
 struct fth_import_options {
 	const char *prices;   /* ec2-types: CSV type,price (or a SkyPilot catalog) */
-	const char *region;   /* skypilot, ec2: only this region ("" all) */
+	const char *region;   /* only this region; NULL or "" all; refused where the file does not know */
 	const char *families; /* comma list of families to keep; NULL all */
 	bool spot;            /* skypilot: make spot offers too */
 	fth_time mean_gap;    /* alibaba pods without times: Poisson arrivals with this mean */
