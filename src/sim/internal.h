@@ -108,6 +108,5 @@ int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);
 void fth_progress_touch(struct sim *s, const struct fth_instance *i);
 int fth_progress_settle(struct sim *s);
 void fth_progress_rank_classes(struct sim *s);
-fth_time fth_progress_standalone(const struct fth_job_item *item);
 
 #endif

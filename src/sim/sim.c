@@ -130,7 +130,7 @@ static int fetch_next(struct sim *s)
 static int arrive(struct sim *s)
 {
 	const struct fth_job_item item = s->next;
-	fth_time estimate = s->tell_runtime ? fth_progress_standalone(&item) : item.spec->estimate;
+	fth_time estimate = fth_item_estimate(&item, item.spec->estimate, s->tell_runtime);
 	fth_job_id id = fth_engine_submit(s->engine, s->now, &item, estimate);
 	s->services += item.spec->kind == FTH_JOB_SERVICE;
 	while (s->tasks.len < s->cluster->view.task_slots)
