@@ -196,7 +196,8 @@ struct fth_round {
 
 enum fth_policy_flags {
 	FTH_POLICY_WANTS_PROFILE = 1, /* give it the user's co-location profile */
-	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates */
+	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates, unless the workload says how they err */
+	FTH_POLICY_KNOWS_RUNTIME = 4, /* exact ones even then: a rival with perfect knowledge */
 };
 
 struct fth_policy_ops {

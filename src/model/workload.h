@@ -61,7 +61,7 @@ enum fth_told_by {
 	FTH_TOLD_AS_GIVEN = 0, /* the job's own estimate; exactly, to policies that want exact runtimes */
 	FTH_TOLD_EXACTLY,
 	FTH_TOLD_WITHIN,       /* runtime x uniform [error, 1], or [1, error]: one draw a task */
-	FTH_TOLD_LOGNORMAL,    /* mean of the job's tasks x exp(error x normal), one draw a job; and spread, one a task */
+	FTH_TOLD_LOGNORMAL,    /* mean of the job's tasks x e^(error x normal), one draw a job; and spread, one a task */
 };
 struct fth_told {
 	enum fth_told_by by;

@@ -52,7 +52,7 @@ struct sim {
 	struct fth_heap heap;
 	struct fth_workload_source source;
 	struct fth_job_item next; /* the next arrival */
-	bool has_next, tell_runtime;
+	bool has_next, tell_runtime, knows_runtime;
 	fth_time now, step;
 	fth_time ended_at; /* the last instant at which something ended */
 	uint64_t jobs_done, jobs_total;

@@ -130,7 +130,10 @@ static int fetch_next(struct sim *s)
 static int arrive(struct sim *s)
 {
 	const struct fth_job_item item = s->next;
-	fth_time estimate = fth_item_estimate(&item, item.spec->estimate, s->tell_runtime);
+	struct fth_job_item told = item;
+	if (s->knows_runtime)
+		told.told = NULL;
+	fth_time estimate = fth_item_estimate(&told, item.spec->estimate, s->tell_runtime);
 	fth_job_id id = fth_engine_submit(s->engine, s->now, &item, estimate);
 	s->services += item.spec->kind == FTH_JOB_SERVICE;
 	while (s->tasks.len < s->cluster->view.task_slots)
@@ -337,6 +340,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 	s.cluster = fth_engine_cluster(s.engine);
 	s.jobs_total = w->workload.jobs.len;
 	s.tell_runtime = params->exact_estimates || (policy->ops->flags & FTH_POLICY_WANTS_RUNTIME);
+	s.knows_runtime = policy->ops->flags & FTH_POLICY_KNOWS_RUNTIME;
 	fth_workload_source_init(&s.source, &w->workload);
 	fth_progress_rank_classes(&s);
 	r = fth_market_start(&s);
