@@ -50,6 +50,9 @@ struct sim {
 	struct fth_engine *engine;
 	const struct fth_cluster *cluster;
 	struct fth_heap heap;
+	/* Outcomes of the present instant that were set up in it: they come after those of the heap, in order. */
+	FTH_VEC(struct fth_heap_item) soon;
+	size_t soon_at;
 	struct fth_workload_source source;
 	struct fth_job_item next; /* the next arrival */
 	bool has_next, tell_runtime, knows_runtime;

@@ -103,6 +103,10 @@ void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what w
 {
 	if (delay >= FTH_NEVER - s->now)
 		return;
+	if (!delay && rank == RANK_OUTCOME) {
+		fth_vec_push(&s->soon, ((struct fth_heap_item){.time = s->now, .rank = rank, .a = what, .b = entity, .c = gen}));
+		return;
+	}
 	sweep_clock(s);
 	fth_heap_push(&s->heap, s->now + delay, rank, what, entity, gen);
 }
@@ -146,7 +150,14 @@ static int arrive(struct sim *s)
 
 static int outcome(struct sim *s)
 {
-	struct fth_heap_item item = fth_heap_pop(&s->heap);
+	struct fth_heap_item item;
+	/* What was foreseen for this instant comes first. */
+	if (s->heap.len && s->heap.data[0].time == s->now && s->heap.data[0].rank == RANK_OUTCOME)
+		item = fth_heap_pop(&s->heap);
+	else if (s->soon_at < s->soon.len)
+		item = s->soon.data[s->soon_at++];
+	else
+		item = fth_heap_pop(&s->heap);
 	if (item.a == MARKET || item.a == NOTICE || item.a == REVOKED)
 		return fth_market_outcome(s, &item);
 	return item.a == ACTIVE || item.a == COMPLETE ? fth_progress_outcome(s, &item) : fth_cloud_outcome(s, &item);
@@ -169,6 +180,13 @@ static struct due look(struct sim *s, enum rank round_rank)
 	struct due d = {FTH_NEVER, RANK_SETTLED};
 	while (s->heap.len && fth_sim_is_void(s, &s->heap.data[0]))
 		fth_heap_pop(&s->heap);
+	while (s->soon_at < s->soon.len && fth_sim_is_void(s, &s->soon.data[s->soon_at]))
+		s->soon_at++;
+	if (s->soon_at < s->soon.len) {
+		sooner(&d, s->now, RANK_OUTCOME);
+		return d; /* nothing comes before it */
+	}
+	s->soon.len = s->soon_at = 0;
 	if (s->heap.len)
 		sooner(&d, s->heap.data[0].time, (enum rank)s->heap.data[0].rank);
 	if (s->has_next)
@@ -224,7 +242,7 @@ static int decide(struct sim *s, struct watch *w)
 	if (!r)
 		r = fth_cloud_act(s, &acts);
 	/* Nothing is under way and nothing will come: only its own wake-ups brought it here. */
-	bool idle = !s->heap.len && !s->has_next && !s->starts.len && !s->params->horizon;
+	bool idle = !s->heap.len && s->soon_at == s->soon.len && !s->has_next && !s->starts.len && !s->params->horizon;
 	w->idle = idle ? w->idle + 1 : 0;
 	return r;
 }
@@ -308,6 +326,7 @@ static void release(struct sim *s)
 	fth_vec_release(&s->starts);
 	fth_vec_release(&s->rank_of);
 	fth_vec_release(&s->offers);
+	fth_vec_release(&s->soon);
 	fth_vec_release(&s->touched);
 	fth_market_tape_release(&s->tape);
 }

@@ -30,6 +30,7 @@ void vc_free(void *self)
 	fth_vec_release(&v->list);
 	fth_vec_release(&v->group);
 	fth_vec_release(&v->sums);
+	fth_vec_release(&v->runs);
 	fth_vec_release(&v->moving);
 	fth_vec_release(&v->before);
 	fth_vec_release(&v->kinds);

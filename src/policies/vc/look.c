@@ -111,7 +111,7 @@ static void look_at_instance(struct vc *v, const struct fth_instance *i)
 	fth_res_sub(&vi.room, &i->committed);
 	bool ready = i->state == FTH_INSTANCE_READY;
 	vi.open = (ready || v->cfg.pack_booting) && !m->cleared && !m->reserved;
-	if (v->cfg.clear || v->cfg.price_moves || v->cfg.pack == VC_PACK_BINS)
+	if (v->cfg.clear || (v->cfg.price_moves && v->price_changed) || v->cfg.pack == VC_PACK_BINS)
 		look_at_tasks(v, i, &vi);
 	vi.bin = (uint8_t)vc_bin(v, vi.remaining);
 	m->low = ready && v->cfg.clear && i->ncommitted && is_low(v, i) ? m->low + 1 : 0;

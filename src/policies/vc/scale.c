@@ -310,40 +310,73 @@ static uint32_t constraining_of_batch(const struct vc *v)
 	return most;
 }
 
-/* Take tasks of the batch in order as long as they fit; what is used of the resource. A kind that does not fit is
- * passed over to the end of its run. */
+/* How many of them fit. */
+static uint32_t how_many(const struct vc *v, const struct fth_res *d, const struct fth_res *room, uint32_t most)
+{
+	for (uint32_t r = 0; r < v->view->catalog->nres; r++)
+		if (d->v[r] > 0 && room->v[r] < d->v[r] * most)
+			most = (uint32_t)(room->v[r] / d->v[r]);
+	return most;
+}
+
+/* Take tasks of the batch in order as long as they fit, run by run of one kind; what is used of the resource. */
 static int64_t fill(struct vc *v, fth_type_id type, uint32_t resource, bool keep)
 {
 	struct fth_res room = v->view->catalog->types[type].capacity;
 	bool has_it = room.v[resource] > 0;
 	int64_t used = 0;
-	fth_kind_id hopeless = FTH_NONE;
 	fth_vec_clear(&v->group);
-	for (size_t k = 0; k < v->list.len && (!has_it || room.v[resource] > 0); k++) {
-		const struct vc_task *t = &v->tasks.data[v->list.data[k]];
-		if (t->kind == hopeless || !is_apart_in_group(v, t))
-			continue;
+	for (size_t k = 0; k < v->runs.len && (!has_it || room.v[resource] > 0); k++) {
+		const struct vc_run *run = &v->runs.data[k];
+		const struct vc_task *t = &v->tasks.data[v->left.data[run->first]];
 		const struct fth_res *d = vc_demand(v, t->kind, type);
-		if (!d || !fth_res_fits(d, &room)) {
-			hopeless = t->kind;
-			continue;
-		}
-		fth_res_sub(&room, d);
-		used += d->v[resource];
-		if (keep || t->apart)
-			fth_vec_push(&v->group, v->list.data[k]);
+		uint32_t n = d && is_apart_in_group(v, t) ? how_many(v, d, &room, run->n) : 0;
+		for (int r = 0; n && r < FTH_RES_MAX; r++)
+			room.v[r] -= d->v[r] * n;
+		used += n ? d->v[resource] * n : 0;
+		for (uint32_t i = 0; i < n && (keep || t->apart); i++)
+			fth_vec_push(&v->group, v->left.data[run->first + i]);
 	}
 	return used;
+}
+
+/* Runs of tasks of one kind; those that must be apart stand alone. */
+static void list_runs(struct vc *v)
+{
+	fth_vec_clear(&v->runs);
+	for (uint32_t k = 0; k < v->left.len; k++) {
+		const struct vc_task *t = &v->tasks.data[v->left.data[k]];
+		struct vc_run *last = v->runs.len ? &fth_vec_last(&v->runs) : NULL;
+		if (last && !t->apart && last->kind == t->kind && last->first + last->n == k && !last->alone) {
+			last->n++;
+			continue;
+		}
+		if (vc_cheapest(v, &t->kind, 1) != FTH_NONE)
+			fth_vec_push(&v->runs, ((struct vc_run){t->kind, k, 1, t->apart != 0}));
+	}
+}
+
+/* What has been taken is at the front of its run. */
+static void drop_taken(struct vc *v)
+{
+	size_t n = 0;
+	for (size_t k = 0; k < v->runs.len; k++) {
+		struct vc_run run = v->runs.data[k];
+		while (run.n && v->tasks.data[v->left.data[run.first]].at != FTH_NONE) {
+			run.first++;
+			run.n--;
+		}
+		if (run.n)
+			v->runs.data[n++] = run;
+	}
+	v->runs.len = n;
 }
 
 static void scale_fill(struct vc *v, struct fth_plan *plan)
 {
 	uint32_t resource = constraining_of_batch(v);
-	fth_vec_clear(&v->list);
-	for (size_t k = 0; k < v->left.len; k++)
-		if (vc_cheapest(v, &v->tasks.data[v->left.data[k]].kind, 1) != FTH_NONE)
-			fth_vec_push(&v->list, v->left.data[k]);
-	while (v->list.len) {
+	list_runs(v);
+	while (v->runs.len) {
 		double most = -1;
 		uint32_t best = FTH_NONE;
 		for (uint32_t b = 0; b < v->buys.len; b++) {
@@ -355,17 +388,13 @@ static void scale_fill(struct vc *v, struct fth_plan *plan)
 			}
 		}
 		if (best == FTH_NONE) /* no use of that resource: whatever holds the first task */
-			best = vc_cheapest(v, &v->tasks.data[v->list.data[0]].kind, 1);
+			best = vc_cheapest(v, &v->runs.data[0].kind, 1);
 		fill(v, v->buys.data[best].type, resource, true);
 		uint32_t inst = vc_rent(v, plan, v->buys.data[best].offer,
 					"filled greedily it has the most resource for its price of $0/h");
 		for (size_t k = 0; k < v->group.len; k++)
 			vc_put(v, &v->tasks.data[v->group.data[k]], inst);
-		size_t n = 0;
-		for (size_t k = 0; k < v->list.len; k++)
-			if (v->tasks.data[v->list.data[k]].at == FTH_NONE)
-				v->list.data[n++] = v->list.data[k];
-		v->list.len = n;
+		drop_taken(v);
 	}
 }
 

@@ -126,6 +126,12 @@ struct vc {
 	FTH_VEC(struct vc_task) tasks;
 	FTH_VEC(uint32_t) left;    /* tasks that found no place */
 	FTH_VEC(uint32_t) list, group; /* scratch */
+	FTH_VEC(struct vc_run {
+		fth_kind_id kind;
+		uint32_t first; /* place in left */
+		uint32_t n;
+		bool alone;
+	}) runs; /* scratch */
 	FTH_VEC(struct fth_res) sums;  /* scratch, by place in buys */
 	FTH_VEC(struct vc_task) moving; /* scratch */
 	FTH_VEC(struct vc_inst) before; /* scratch */
