@@ -21,5 +21,6 @@ extern const struct fth_policy_ops fth_policy_fleet_diversified;
 extern const struct fth_policy_ops fth_policy_scloud;
 extern const struct fth_policy_ops fth_policy_fargate;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
+extern const struct fth_policy_ops fth_policy_stratus_artifact;
 
 #endif
