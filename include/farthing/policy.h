@@ -160,7 +160,9 @@ FTH_EXPORT void fth_plan_terminate(struct fth_plan *p, fth_instance_id i, struct
 /* Keep it for as long as it has tasks: it goes by itself at the moment its last one has left, between rounds too.
  * Until then it takes tasks. One that has none yet waits for its first. */
 FTH_EXPORT void fth_plan_until_empty(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
-/* Decide again at this time even if nothing happens. */
+/* Decide again at this time even if nothing happens. Every wake-up is kept until it comes; the same time
+ * asked for again is one. (Who asks anew in each round should ask for a multiple of its interval, so that
+ * the times meet.) */
 FTH_EXPORT void fth_plan_wake(struct fth_plan *p, fth_time at);
 /* An account of the whole decision, kept with the plan (explain, journal): name a quantity. */
 FTH_EXPORT void fth_plan_note(struct fth_plan *p, const char *name, double value);

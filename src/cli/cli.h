@@ -62,7 +62,10 @@ void fth_cli_policies_release(struct fth_cli_policies *p);
 
 /* ---- outputs ---- */
 
-/* The whole of a file at once ("-" or NULL: standard output); it appears whole or not at all. */
+/* A file ("-" or NULL: standard output) as write makes it; it appears whole or not at all, also when interrupted. */
+int fth_cli_produce(const char *path, int (*write)(void *arg, struct fth_output *o, struct fth_error *err), void *arg,
+		    struct fth_error *err);
+/* The whole of a file at once (likewise). */
 int fth_cli_write(const char *path, const char *data, size_t n, struct fth_error *err);
 
 #endif

@@ -266,8 +266,10 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 	r = load_catalog(a, w, &o, err);
 	if (!r && fth_verb_option(a->verb, "market", strlen("market")))
 		r = load_markets(a, w, err);
-	if (!r)
+	if (!r) {
+		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
 		r = load_workload(a, w, &o, err);
+	}
 	if (!r && fth_verb_option(a->verb, "estimates", strlen("estimates")))
 		r = vary(a, w, err);
 	if (!r && with_profile)

@@ -137,7 +137,7 @@ static int child_run(const struct fth_runner_job *job, struct slot *slot, struct
 	struct fth_journal *journal = NULL;
 	int r = 0;
 	if (job->journal)
-		r = fth_journal_create(&journal, job->journal, job->world, job->policy, (uint32_t)job->sim.max_instances,
+		r = fth_journal_create(&journal, job->journal, job->world, job->policy, &fth_policy_no_packing, (uint32_t)job->sim.max_instances,
 				       &slot->error);
 	return r ? r : run_watched(job, slot, journal, run);
 }

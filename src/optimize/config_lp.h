@@ -43,7 +43,8 @@ struct fth_config_lp {
 	struct fth_lp *lp;
 	int64_t scale;                 /* units of value per nano-dollar */
 	int64_t *value;                /* by group, of the last solve */
-	int64_t *sum_dual;             /* by sum */
+	int64_t *sum_dual;             /* by sum; within dual_most, so that no product overflows */
+	double dual_most;
 	int64_t *reduced;              /* by type: price less the duals of the sums */
 	uint64_t pricing_nodes, pricings, rounds;
 };

@@ -590,19 +590,25 @@ static int primal_simplex(struct fth_lp *lp, uint64_t limit)
 
 /* ---- the whole ---- */
 
+static void true_costs(struct fth_lp *lp)
+{
+	for (size_t v = 0; v < lp->cost.len; v++)
+		lp->work.data[v] = lp->cost.data[v];
+}
+
 int fth_lp_solve(struct fth_lp *lp)
 {
 	uint64_t limit = 2000 + 50 * ((uint64_t)lp->m + lp->cost.len);
 	int r = 0;
 	/* Each turn ends optimal for the inverse as updated; it stands when a new inverse agrees. */
 	for (int turn = 0; turn < 20; turn++) {
-		memcpy(lp->work.data, lp->cost.data, lp->cost.len * sizeof(double));
+		true_costs(lp);
 		compute_primal(lp);
 		compute_dual(lp);
 		r = dual_simplex(lp, limit);
 		if (r)
 			return r;
-		memcpy(lp->work.data, lp->cost.data, lp->cost.len * sizeof(double));
+		true_costs(lp);
 		compute_dual(lp);
 		r = primal_simplex(lp, limit);
 		if (r)

@@ -175,7 +175,6 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 		fth_human_percent(&v, 1 - (double)r->cost / (double)c->runs[base].cost, 1);
 	td(out, &v);
 	td_time(out, r->jct_mean_s, longest->jct_mean_s);
-	td_time(out, r->jct_p50_s, longest->jct_p50_s);
 	td_time(out, r->jct_p95_s, longest->jct_p95_s);
 	td_time(out, r->wait_mean_s, longest->wait_mean_s);
 	td_time(out, r->idle_mean_s, longest->idle_mean_s);
@@ -195,14 +194,13 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 
 static void table(const struct fth_figures *f, struct fth_str *out)
 {
-	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT median", "JCT p95",
+	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT p95",
 					    "Wait",   "Not executing", "Instances", "Moves", "Tasks / instance", "GPU",
 					    "CPU",    "Memory",	   "Speed"};
 	struct fth_run longest = {0};
 	for (size_t i = 0; i < f->c->nruns; i++) {
 		const struct fth_run *r = &f->c->runs[i];
 		longest.jct_mean_s = FTH_MAX(longest.jct_mean_s, r->jct_mean_s);
-		longest.jct_p50_s = FTH_MAX(longest.jct_p50_s, r->jct_p50_s);
 		longest.jct_p95_s = FTH_MAX(longest.jct_p95_s, r->jct_p95_s);
 		longest.wait_mean_s = FTH_MAX(longest.wait_mean_s, r->wait_mean_s);
 		longest.idle_mean_s = FTH_MAX(longest.idle_mean_s, r->idle_mean_s);
@@ -294,8 +292,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Moves", "migrations of jobs that had been launched; a job whose tasks move together counts once."},
 		{"Tasks / instance; GPU, CPU, memory", "tasks given to rented machines, and the share of their capacity "
 						       "given to tasks, weighted by time."},
-		{"Speed", "runtime alone divided by executing time (which holds a task\xe2\x80\x99s start-up), mean over jobs: "
-			  "the less than 1, the more neighbours and start-ups slowed jobs down."},
+		{"Speed", "observed speed of a job\xe2\x80\x99s launched tasks, mean over jobs: 1 means that no neighbour slowed a job down."},
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
 					 "free. Used: the rest."},

@@ -64,7 +64,7 @@ static const char style[] =
 	".defs dd{margin:0;color:var(--soft)}\n"
 	"details{margin-top:14px}summary{cursor:pointer}code{font:.88em/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"
 	"monospace}\n"
-	".plots{margin-top:16px}footer{margin-top:36px;padding-top:14px;border-top:1px solid var(--line);color:var(--soft);font-size:.87rem}\n"
+	".note{margin-top:8px;max-width:80em}.plots{margin-top:16px}footer{margin-top:36px;padding-top:14px;border-top:1px solid var(--line);color:var(--soft);font-size:.87rem}\n"
 	"@media (max-width:600px){main{padding:20px 14px 32px}h1{font-size:1.42rem}.card{padding:14px}.scroll{padding:0}"
 	".fig text{font-size:17px}.fig .bl,.fig .bv{font-size:20px}.tiles{grid-template-columns:1fr 1fr;gap:8px}"
 	".tile{padding:10px 12px}.tile b{font-size:1.22rem}.defs{grid-template-columns:1fr;gap:0}"

@@ -109,14 +109,16 @@ static int try_start_rigid(struct sim *s, const struct fth_job *j)
 		const struct fth_instance *i = fth_cluster_instance(s->cluster, t->target);
 		if (t->state != FTH_TASK_BOUND || !i || !is_up(i))
 			return 0;
-		fth_sim_instance(s, i)->pending = (struct fth_res){0};
+		fth_sim_instance(s, i)->pending = k; /* the last of them on an instance counts */
 	}
+	fth_vec_reserve(&s->pending, j->ntasks);
+	memset(s->pending.data, 0, j->ntasks * sizeof(*s->pending.data));
 	for (uint32_t k = 0; k < j->ntasks && ok; k++) {
 		const struct fth_task *t = fth_cluster_task(s->cluster, j->first_task + k);
 		const struct fth_instance *i = fth_cluster_instance(s->cluster, t->target);
-		struct sim_instance *si = fth_sim_instance(s, i);
-		ok = has_room(s, t, i, &si->pending) && is_apart(s, t, i);
-		fth_res_add(&si->pending, &fth_cluster_alt(s->cluster, t, i->type)->demand);
+		struct fth_res *pending = &s->pending.data[fth_sim_instance(s, i)->pending];
+		ok = has_room(s, t, i, pending) && is_apart(s, t, i);
+		fth_res_add(pending, &fth_cluster_alt(s->cluster, t, i->type)->demand);
 	}
 	int r = 0;
 	for (uint32_t k = 0; ok && k < j->ntasks && !r; k++) {
@@ -173,7 +175,7 @@ int fth_cloud_start(struct sim *s)
 			r = try_start_task(s, t);
 		}
 	}
-	fth_vec_clear(&s->starts);
+	fth_vec_recycle(&s->starts);
 	return r;
 }
 
@@ -218,6 +220,7 @@ static int left(struct sim *s, const struct fth_task *t)
 	fth_sim_task(s, t)->stopping = false;
 	fth_cloud_released(s, t, from);
 	int r = fth_sim_feed(s, FTH_EV_TASK_LEFT, t->id, from);
+	fth_progress_saved(s, t);
 	if (!r)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */

@@ -34,7 +34,7 @@ struct sim_instance {
 	bool waited_for; /* something bound to it may be able to start: in sim.starts */
 	FTH_VEC(fth_task_id) held;
 	FTH_VEC(fth_sym) images;
-	struct fth_res pending; /* scratch of the all-at-once start */
+	uint32_t pending; /* scratch of the all-at-once start: index into sim.pending */
 };
 
 /* What the market says of an offer now. */
@@ -65,6 +65,7 @@ struct sim {
 	FTH_VEC(fth_instance_id) dirty;
 	FTH_VEC(fth_task_id) dirty_tracks;
 	FTH_VEC(fth_instance_id) starts; /* instances on which something may start at the end of this instant */
+	FTH_VEC(struct fth_res) pending; /* what a rigid job would take of an instance */
 	FTH_VEC(fth_sym) rank_of; /* class symbol -> place in the order of class names */
 	FTH_VEC(struct sim_offer) offers;
 	struct fth_market_tape tape;
@@ -105,6 +106,7 @@ void fth_market_acquired(struct sim *s, const struct fth_instance *i);
 /* progress.c: speeds, progress, completion */
 void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct fth_job_item *item);
 void fth_progress_launched(struct sim *s, const struct fth_task *t);
+void fth_progress_saved(struct sim *s, const struct fth_task *t);
 bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved);
 int fth_progress_complete(struct sim *s, const struct fth_task *t);
 int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);

@@ -79,18 +79,28 @@ void fth_progress_launched(struct sim *s, const struct fth_task *t)
 				 track->track_gen);
 }
 
-/* The task runs no more; unsaved progress is lost. True if it turns out to be done. */
+/* Its state is safe now; that of tasks which advance together, when the last of them has left. */
+void fth_progress_saved(struct sim *s, const struct fth_task *t)
+{
+	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
+	struct sim_task *track = track_of(s, t);
+	for (uint32_t k = 0; fth_sim_together(j) && k < j->ntasks; k++)
+		if (fth_cluster_task(s->cluster, j->first_task + k)->state == FTH_TASK_STOPPING)
+			return;
+	track->saved = track->done;
+}
+
+/* The task runs no more; if it falls, what was not saved is lost. True if it turns out to be done. */
 bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved)
 {
 	struct sim_task *st = fth_sim_task(s, t), *track = track_of(s, t);
+	bool ran = track->active;
+	if (st->launched)
+		advance(s, track);
+	if (!saved)
+		track->done = track->saved;
 	if (!st->launched)
 		return false;
-	bool ran = track->active;
-	advance(s, track);
-	if (saved)
-		track->saved = track->done;
-	else
-		track->done = track->saved;
 	track->active = false;
 	track->track_gen++;
 	track->nlaunched--;
@@ -334,9 +344,9 @@ int fth_progress_settle(struct sim *s)
 		if (i->state != FTH_INSTANCE_GONE)
 			find_speeds(s, i);
 	}
-	fth_vec_clear(&s->dirty);
+	fth_vec_recycle(&s->dirty);
 	for (size_t k = 0; k < s->dirty_tracks.len && !r; k++)
 		r = settle_track(s, s->dirty_tracks.data[k]);
-	fth_vec_clear(&s->dirty_tracks);
+	fth_vec_recycle(&s->dirty_tracks);
 	return r;
 }

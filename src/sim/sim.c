@@ -324,6 +324,7 @@ static void release(struct sim *s)
 	fth_vec_release(&s->dirty);
 	fth_vec_release(&s->dirty_tracks);
 	fth_vec_release(&s->starts);
+	fth_vec_release(&s->pending);
 	fth_vec_release(&s->rank_of);
 	fth_vec_release(&s->offers);
 	fth_vec_release(&s->soon);

@@ -42,6 +42,8 @@ void fth_output_open_memory(struct fth_output **ret, struct fth_str *to);
 int fth_output_write(struct fth_output *o, const char *data, size_t n, struct fth_error *err);
 int fth_output_commit(struct fth_output *o, struct fth_error *err); /* closes; on failure nothing is left */
 void fth_output_abort(struct fth_output *o);
+/* The unfinished file beside the path, for who must remove it in haste; NULL: there is none. */
+const char *fth_output_unfinished(const struct fth_output *o);
 /* Remove what a process that died while it wrote this path has left beside it. */
 void fth_output_sweep(const char *path, long pid);
 

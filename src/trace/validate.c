@@ -153,9 +153,9 @@ int fth_validate(const char *path, enum fth_format f, struct fth_str *ret_summar
 	if (!r && f == FTH_FORMAT_AUTO)
 		r = fth_recognise_input(in, &f, err);
 	if (!r && f == FTH_FORMAT_AUTO)
-		r = fth_fail_at(err, -EINVAL, path, 1, "not recognised as any known format");
+		r = fth_fail_at(err, -EINVAL, fth_input_name(in), 1, "not recognised as any known format");
 	if (!r) {
-		fth_str_addf(&s, "%s: %s\n", path, fth_format_name(f));
+		fth_str_addf(&s, "%s: %s\n", fth_input_name(in), fth_format_name(f));
 		r = read_and_say(&w, in, f, &s, err);
 	}
 	if (!r)

@@ -53,7 +53,7 @@ complains "no-such-policy.so"
 expect 2 compare --sim launch_failur=0.5
 complains "did you mean 'launch_failure'"
 expect 2 compare --sim launch_failure=7
-complains "from 0 to 1"
+complains "a number from 0 to"
 expect 2 compare --sim launch_failure
 complains "key=value"
 expect 2 compare --workload /nonexistent/file

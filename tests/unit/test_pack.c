@@ -9,10 +9,10 @@
 
 #include "pack_fixture.h"
 
-static double now_ms(void)
+static double cpu_ms(void)
 {
 	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
@@ -198,9 +198,9 @@ static void table7_within_one_percent(void **state)
 		struct fth_error err = {0};
 		fixture_init(&f);
 		fixture_draw_table7(&f, 200, seed);
-		double start = now_ms();
+		double start = cpu_ms();
 		assert_int_equal(fixture_pack(&f, NULL, &r, &err), 0);
-		double ms = now_ms() - start;
+		double ms = cpu_ms() - start;
 		check_packing(&f, &r.packing);
 		assert_true(r.gap < 0.01);
 		assert_true(r.packing.price < r.no_packing);
@@ -401,10 +401,10 @@ static void the_whole_alibaba_trace_at_once(void **state)
 		skip();
 	}
 	assert_int_equal(f.items.len, 94);
-	double start = now_ms();
+	double start = cpu_ms();
 	assert_int_equal(fixture_pack(&f, NULL, &r, &err), 0);
 	print_message("6,274 tasks of 94 kinds: %.4f $/h, bound %.4f, gap %.5f %%, %.0f ms\n", fth_usd(r.packing.price),
-		      fth_usd(r.lower_bound), 100 * r.gap, now_ms() - start);
+		      fth_usd(r.lower_bound), 100 * r.gap, cpu_ms() - start);
 	check_packing(&f, &r.packing);
 	assert_true(r.gap < 0.001);
 	fth_pack_result_release(&r);

@@ -75,6 +75,7 @@ static void let_go(struct vc *v, struct fth_plan *plan)
 int vc_decide(void *self, const struct fth_round *round, struct fth_plan *plan)
 {
 	struct vc *v = self;
+	v->cleared = v->to_new = v->moved = 0;
 	vc_look(v, round);
 	vc_go_on(v, plan);
 	vc_pack(v);
@@ -87,7 +88,7 @@ int vc_decide(void *self, const struct fth_round *round, struct fth_plan *plan)
 	let_go(v, plan);
 	if (v->cfg.clear && vc_is_watching(v))
 		fth_plan_wake(plan, v->now + v->cfg.round);
-	if (v->cfg.clear || v->cfg.price_moves) {
+	if (v->cleared || v->moved) {
 		fth_plan_note(plan, "cleared", (double)v->cleared);
 		fth_plan_note(plan, "cleared_to_new", (double)v->to_new);
 		fth_plan_note(plan, "moved_for_price", (double)v->moved);

@@ -142,7 +142,7 @@ struct vc {
 	}) apart; /* anti-affine tasks planned in this round */
 	struct vc_index index;
 	uint64_t bin_start[66]; /* position in the index where each bin begins */
-	uint64_t cleared, to_new, moved; /* instances cleared, of those onto a new one; moved for their price */
+	uint64_t cleared, to_new, moved; /* in this round: instances cleared, of those onto a new one; moved for their price */
 };
 
 /* ---- look.c ---- */
