@@ -182,6 +182,7 @@ uint64_t fth_rng_u64(struct fth_rng *r);
 double fth_rng_real(struct fth_rng *r);                    /* [0, 1), 53 bits */
 uint64_t fth_rng_below(struct fth_rng *r, uint64_t n);     /* [0, n), unbiased */
 double fth_rng_exponential(struct fth_rng *r, double mean);
+double fth_rng_normal(struct fth_rng *r); /* mean 0, deviation 1 */
 /* Natural logarithm and powers computed with +-*\/ only: same bits on every machine. */
 double fth_log(double x);
 double fth_exp(double x);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of tasks' runtimes: exactly, or with errors drawn per job and task. */
-#include <math.h>
-
 #include "model/workload.h"
 
 enum { DRAW_TASK = 201, DRAW_JOB = 202 };
@@ -23,16 +21,6 @@ fth_time fth_item_runtime(const struct fth_job_item *item)
 		for (uint32_t i = 0; i < (item->groups[g].first_own == FTH_NONE ? 1 : item->groups[g].count); i++)
 			longest = FTH_MAX(longest, fth_item_work(item, g, i));
 	return longest;
-}
-
-/* Marsaglia's polar method: logarithm and square root only, so the same bits everywhere. */
-static double normal(struct fth_rng *rng)
-{
-	for (;;) {
-		double x = 2 * fth_rng_real(rng) - 1, y = 2 * fth_rng_real(rng) - 1, s = x * x + y * y;
-		if (s > 0 && s < 1)
-			return x * sqrt(-2 * fth_log(s) / s);
-	}
 }
 
 static fth_time scaled(fth_time t, double factor)
@@ -59,7 +47,7 @@ void fth_item_estimates(const struct fth_job_item *item, fth_time given, bool ex
 	struct fth_rng rng;
 	if (told->by == FTH_TOLD_LOGNORMAL) {
 		fth_rng_seed(&rng, (uint64_t)told->seed, DRAW_JOB, item->index);
-		base = scaled(mean_work(item), fth_exp(told->error * normal(&rng)));
+		base = scaled(mean_work(item), fth_exp(told->error * fth_rng_normal(&rng)));
 	}
 	if (told->by > FTH_TOLD_EXACTLY)
 		fth_rng_seed(&rng, (uint64_t)told->seed, DRAW_TASK, item->index);
@@ -68,7 +56,7 @@ void fth_item_estimates(const struct fth_job_item *item, fth_time given, bool ex
 			if (told->by == FTH_TOLD_WITHIN)
 				out[n] = scaled(fth_item_work(item, g, i), 1 + (told->error - 1) * fth_rng_real(&rng));
 			else if (told->by == FTH_TOLD_LOGNORMAL)
-				out[n] = told->spread > 0 ? scaled(base, fth_exp(told->spread * normal(&rng))) : base;
+				out[n] = told->spread > 0 ? scaled(base, fth_exp(told->spread * fth_rng_normal(&rng))) : base;
 			else
 				out[n] = exactly ? fth_item_work(item, g, i) : given;
 		}
