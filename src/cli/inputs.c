@@ -2,6 +2,7 @@
 /* What verbs read: option tables, files or bundled samples, policies. */
 #include "cli/cli.h"
 #include "policies/table.h"
+#include "trace/generate.h"
 #include "trace/samples.h"
 
 /* ---- options ---- */
@@ -85,6 +86,11 @@ const struct fth_option fth_options_import[] = {
 	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
 	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog: offers in its zones"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{.name = "migration-rate", .type = FTH_OPT_TEXT, .arg = "MBIT/S",
+	 .help = "a task that moves is away for its memory footprint over this rate (Stratus: 160), whatever the workload says"},
+	{.name = "estimates", .type = FTH_OPT_TEXT, .arg = "HOW",
+	 .help = "what policies are told of runtimes: given, exact, within:H (runtime times a draw from [H,1] or [1,H]) or "
+		 "lognormal:JOB[:TASK] (the job's mean times errors of these sigmas)"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
 	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
 	{0},
@@ -228,6 +234,42 @@ static int check_belongings(const struct fth_args *a, struct fth_error *err)
 	return 0;
 }
 
+/* "within:0.1", "lognormal:0.5:0.2" */
+static int told_option(const struct fth_args *a, struct fth_told *ret, struct fth_error *err)
+{
+	static const char *const names[] = {"given", "exact", "within", "lognormal"};
+	const char *text = fth_args_given(a, "estimates");
+	if (!text)
+		return 0;
+	size_t n = strcspn(text, ":");
+	for (int i = 0; i < 4; i++) {
+		if (strlen(names[i]) != n || strncmp(names[i], text, n))
+			continue;
+		struct fth_told told = {.by = (enum fth_told_by)i, .seed = fth_args_int(a, "seed")};
+		const char *p = text[n] ? text + n + 1 : "", *colon = strchr(p, ':');
+		size_t first = colon ? (size_t)(colon - p) : strlen(p);
+		bool wrong = i >= 2 ? fth_parse_real(p, first, &told.error) || told.error < 0 : *p != 0;
+		if (colon)
+			wrong |= i != 3 || fth_parse_real(colon + 1, strlen(colon + 1), &told.spread) || told.spread < 0;
+		if (wrong || (i == 2 && told.error > 1e6) || (i == 3 && (told.error > 20 || told.spread > 20)))
+			break;
+		*ret = told;
+		return 0;
+	}
+	return fth_fail(err, -EINVAL, "--estimates: '%s' is none of given, exact, within:H, lognormal:JOB[:TASK]", text);
+}
+
+static int vary(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	const char *rate = fth_args_given(a, "migration-rate");
+	double mbit;
+	if (rate && (fth_parse_real(rate, strlen(rate), &mbit) || mbit < 1e-3 || mbit > 1e9))
+		return fth_fail(err, -EINVAL, "--migration-rate: '%s' is not a number of megabits a second", rate);
+	if (rate)
+		fth_vary_migration(&w->workload, mbit);
+	return told_option(a, &w->workload.told, err);
+}
+
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	struct fth_import_options o;
@@ -248,6 +290,8 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
 		r = load_workload(a, w, &o, err);
 	}
+	if (!r && fth_verb_option(a->verb, "estimates", strlen("estimates")))
+		r = vary(a, w, err);
 	if (!r && with_profile)
 		r = load_profile(a, w, err);
 	if (!r)

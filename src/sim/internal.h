@@ -50,9 +50,12 @@ struct sim {
 	struct fth_engine *engine;
 	const struct fth_cluster *cluster;
 	struct fth_heap heap;
+	/* Outcomes of the present instant that were set up in it: they come after those of the heap, in order. */
+	FTH_VEC(struct fth_heap_item) soon;
+	size_t soon_at;
 	struct fth_workload_source source;
 	struct fth_job_item next; /* the next arrival */
-	bool has_next, tell_runtime;
+	bool has_next, tell_runtime, knows_runtime;
 	fth_time now, step;
 	fth_time ended_at; /* the last instant at which something ended */
 	uint64_t jobs_done, jobs_total;
@@ -113,6 +116,5 @@ int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);
 void fth_progress_touch(struct sim *s, const struct fth_instance *i);
 int fth_progress_settle(struct sim *s);
 void fth_progress_rank_classes(struct sim *s);
-fth_time fth_progress_standalone(const struct fth_job_item *item);
 
 #endif

@@ -116,6 +116,10 @@ void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what w
 {
 	if (delay >= FTH_NEVER - s->now)
 		return;
+	if (!delay && rank == RANK_OUTCOME) {
+		fth_vec_push(&s->soon, ((struct fth_heap_item){.time = s->now, .rank = rank, .a = what, .b = entity, .c = gen}));
+		return;
+	}
 	sweep_clock(s);
 	fth_heap_push(&s->heap, s->now + delay, rank, what, entity, gen);
 }
@@ -143,7 +147,10 @@ static int fetch_next(struct sim *s)
 static int arrive(struct sim *s)
 {
 	const struct fth_job_item item = s->next;
-	fth_time estimate = s->tell_runtime ? fth_progress_standalone(&item) : item.spec->estimate;
+	struct fth_job_item told = item;
+	if (s->knows_runtime)
+		told.told = NULL;
+	fth_time estimate = fth_item_estimate(&told, item.spec->estimate, s->tell_runtime);
 	fth_job_id id = fth_engine_submit(s->engine, s->now, &item, estimate);
 	s->services += item.spec->kind == FTH_JOB_SERVICE;
 	while (s->tasks.len < s->cluster->view.task_slots)
@@ -156,7 +163,14 @@ static int arrive(struct sim *s)
 
 static int outcome(struct sim *s)
 {
-	struct fth_heap_item item = fth_heap_pop(&s->heap);
+	struct fth_heap_item item;
+	/* What was foreseen for this instant comes first. */
+	if (s->heap.len && s->heap.data[0].time == s->now && s->heap.data[0].rank == RANK_OUTCOME)
+		item = fth_heap_pop(&s->heap);
+	else if (s->soon_at < s->soon.len)
+		item = s->soon.data[s->soon_at++];
+	else
+		item = fth_heap_pop(&s->heap);
 	if (item.a == MARKET || item.a == NOTICE || item.a == REVOKED)
 		return fth_market_outcome(s, &item);
 	return item.a == ACTIVE || item.a == COMPLETE ? fth_progress_outcome(s, &item) : fth_cloud_outcome(s, &item);
@@ -179,6 +193,13 @@ static struct due look(struct sim *s, enum rank round_rank)
 	struct due d = {FTH_NEVER, RANK_SETTLED};
 	while (s->heap.len && fth_sim_is_void(s, &s->heap.data[0]))
 		fth_heap_pop(&s->heap);
+	while (s->soon_at < s->soon.len && fth_sim_is_void(s, &s->soon.data[s->soon_at]))
+		s->soon_at++;
+	if (s->soon_at < s->soon.len) {
+		sooner(&d, s->now, RANK_OUTCOME);
+		return d; /* nothing comes before it */
+	}
+	s->soon.len = s->soon_at = 0;
 	if (s->heap.len)
 		sooner(&d, s->heap.data[0].time, (enum rank)s->heap.data[0].rank);
 	if (s->has_next)
@@ -236,7 +257,7 @@ static int decide(struct sim *s, struct watch *w)
 	if (!r)
 		r = fth_cloud_act(s, &acts);
 	/* Nothing is under way and nothing will come: only its own wake-ups brought it here. */
-	bool idle = !s->heap.len && !s->has_next && !s->starts.len && !s->params->horizon;
+	bool idle = !s->heap.len && s->soon_at == s->soon.len && !s->has_next && !s->starts.len && !s->params->horizon;
 	w->idle = idle ? w->idle + 1 : 0;
 	return r;
 }
@@ -321,6 +342,7 @@ static void release(struct sim *s)
 	fth_vec_release(&s->pending);
 	fth_vec_release(&s->rank_of);
 	fth_vec_release(&s->offers);
+	fth_vec_release(&s->soon);
 	fth_vec_release(&s->touched);
 	fth_market_tape_release(&s->tape);
 }
@@ -353,6 +375,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 	s.cluster = fth_engine_cluster(s.engine);
 	s.jobs_total = w->workload.jobs.len;
 	s.tell_runtime = params->exact_estimates || (policy->ops->flags & FTH_POLICY_WANTS_RUNTIME);
+	s.knows_runtime = policy->ops->flags & FTH_POLICY_KNOWS_RUNTIME;
 	fth_workload_source_init(&s.source, &w->workload);
 	fth_progress_rank_classes(&s);
 	r = fth_market_start(&s);
