@@ -134,8 +134,10 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 		if (r->jobs_unfinished)
 			fth_str_addf(out, "! %s: %llu jobs did not end\n", label.data,
 				     (unsigned long long)r->jobs_unfinished);
-		if (r->fallback[0])
-			fth_str_addf(out, "! %s: %s\n", label.data, r->note.len ? r->note.data : "failed; a fallback took over");
+		if (r->fallback[0] && r->note.len) /* which says who took over */
+			fth_str_addf(out, "! %s: %s\n", label.data, r->note.data);
+		else if (r->fallback[0])
+			fth_str_addf(out, "! %s: failed; %s took over\n", label.data, r->fallback);
 		if (r->rejected_actions)
 			fth_str_addf(out, "! %s: %llu actions refused %s\n", label.data,
 				     (unsigned long long)r->rejected_actions,
