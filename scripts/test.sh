@@ -57,8 +57,9 @@ suites="--no-suite plain-only"
 ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:${ASAN_OPTIONS:-}
 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}
 export ASAN_OPTIONS UBSAN_OPTIONS
+# gcc sees things that are not there in instrumented code: warnings are errors in the plain build only.
 run "$san" "the same with address and undefined-behaviour sanitizers" \
-	-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+	-Dbuildtype=debugoptimized -Dwerror=false -Dwarning_level=1 -Db_sanitize=address,undefined -Db_lundef=false
 
 echo
 echo "$passed passed, $failed failed, $skipped skipped"

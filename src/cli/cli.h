@@ -48,6 +48,9 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 /* A policy by what the user wrote; what is unknown is refused with the nearest known name. */
 int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err);
 
+/* Whether compare leaves it out unless it is named. */
+bool fth_cli_is_yardstick(const struct fth_policy_ops *ops);
+
 struct fth_cli_policies {
 	struct fth_policy_choice *list;
 	size_t n;

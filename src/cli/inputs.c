@@ -2,15 +2,7 @@
 /* What verbs read: option tables, files or bundled samples, policies. */
 #include "cli/cli.h"
 #include "policies/table.h"
-#if __has_include("trace/samples.h")
 #include "trace/samples.h"
-#else
-static int fth_sample_open(struct fth_input **ret, enum fth_content content, struct fth_error *err)
-{
-	(void)ret, (void)content;
-	return fth_fail(err, -ENOENT, "no sample is bundled: give --workload and --catalog");
-}
-#endif
 
 /* ---- options ---- */
 
@@ -126,6 +118,11 @@ static enum fth_format format_of(const struct fth_args *a, const char *option, e
 	return f;
 }
 
+static int open_sample(struct fth_input **ret, const struct fth_sample *s, struct fth_error *err)
+{
+	return fth_input_open_memory(ret, s->name, s->data, s->size, err);
+}
+
 /* A file, or the bundled sample of its kind. */
 static int load_workload(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
 			 struct fth_error *err)
@@ -134,7 +131,7 @@ static int load_workload(const struct fth_args *a, struct fth_world *w, const st
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
-	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
+	int r = open_sample(&in, &fth_sample_workload, err);
 	if (r)
 		return r;
 	r = fth_read_workload(&w->workload, in, FTH_FORMAT_AUTO, o, err);
@@ -149,7 +146,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
-	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
+	int r = open_sample(&in, &fth_sample_catalog, err);
 	if (r)
 		return r;
 	r = fth_read_catalog(&w->catalog, in, FTH_FORMAT_AUTO, o, err);
@@ -167,7 +164,7 @@ static int load_profile(const struct fth_args *a, struct fth_world *w, struct ft
 		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
 	if (!w->has_profile)
 		return 0;
-	int r = fth_sample_open(&in, FTH_CONTENT_PROFILE, err);
+	int r = open_sample(&in, &fth_sample_profile, err);
 	if (r)
 		return r;
 	r = fth_read_profile(&w->profile, in, FTH_FORMAT_AUTO, err);
@@ -268,26 +265,37 @@ int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_e
 	return r;
 }
 
+bool fth_cli_is_yardstick(const struct fth_policy_ops *ops)
+{
+	for (int i = 0; fth_yardsticks[i]; i++)
+		if (fth_yardsticks[i] == ops)
+			return true;
+	return false;
+}
+
+static int add_policy(struct fth_cli_policies *p, const char *text, struct fth_error *err)
+{
+	p->list = fth_realloc(p->list, (p->n + 1) * sizeof(*p->list));
+	int r = fth_cli_policy(&p->list[p->n], text, err);
+	p->n += !r;
+	return r;
+}
+
 int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, struct fth_error *err)
 {
-	size_t pos = 0, n = 0;
+	/* A verb that takes one policy has a default for it; the others run them all. */
+	bool one = !fth_verb_option(a->verb, "policy", strlen("policy"))->many;
+	size_t pos = 0;
 	const char *text;
 	int r = 0;
 	*ret = (struct fth_cli_policies){0};
-	while (fth_args_each(a, "policy", &pos))
-		n++;
-	/* A verb that takes one policy has a default for it; the others run them all. */
-	bool one = !fth_verb_option(a->verb, "policy", strlen("policy"))->many, all = n == 0 && !one;
-	for (int i = 0; all && fth_policies[i]; i++)
-		n++;
-	n = one ? 1 : n;
-	ret->list = fth_alloc((n + 1) * sizeof(*ret->list));
-	pos = 0;
-	for (size_t i = 0; i < n && !r; i++) {
-		text = all ? fth_policies[i]->name : one ? fth_args_text(a, "policy") : fth_args_each(a, "policy", &pos);
-		r = fth_cli_policy(&ret->list[i], text, err);
-		ret->n += !r;
-	}
+	while (!r && (text = fth_args_each(a, "policy", &pos)))
+		r = add_policy(ret, text, err);
+	if (!r && !ret->n && one)
+		r = add_policy(ret, fth_args_text(a, "policy"), err);
+	for (int i = 0; !r && !one && !fth_args_given(a, "policy") && fth_policies[i]; i++)
+		if (!fth_cli_is_yardstick(fth_policies[i]))
+			r = add_policy(ret, fth_policies[i]->name, err);
 	if (r)
 		fth_cli_policies_release(ret);
 	return r;

@@ -11,7 +11,7 @@ static int run(struct fth_args *a)
 
 static const struct fth_option options[] = {
 	{.name = "policy", .letter = 'p', .type = FTH_OPT_POLICY, .many = true, .arg = "NAME[:KEY=VALUE,...]",
-	 .def = "every built-in policy", .help = "a policy to run, with parameters; a path with '/' loads one of your own"},
+	 .def = "every built-in policy but the yardsticks", .help = "a policy to run, with parameters; a path with '/' loads one of your own"},
 	{.name = "jobs", .letter = 'j', .type = FTH_OPT_INT, .arg = "N", .def = "number of cores", .min = 1, .max = 1024,
 	 .help = "how many policies to run at a time"},
 	{0},

@@ -29,6 +29,7 @@ static json_t *policy_json(const struct fth_policy_ops *ops)
 	json_t *o = json_pack("{s:s, s:s}", "name", ops->name, "summary", ops->summary), *list = json_array();
 	for (const struct fth_param *p = ops->params; p && p->name; p++)
 		json_array_append_new(list, param_json(p));
+	json_object_set_new(o, "yardstick", json_boolean(fth_cli_is_yardstick(ops)));
 	json_object_set_new(o, "params", list);
 	return o;
 }
@@ -47,7 +48,8 @@ static void print_json(const struct fth_policy_ops *const *list)
 static void print_list(const struct fth_policy_ops *const *list)
 {
 	for (; *list; list++)
-		printf("%-20s %s\n", (*list)->name, (*list)->summary);
+		printf("%-20s %s%s\n", (*list)->name, (*list)->summary,
+		       fth_cli_is_yardstick(*list) ? " (a yardstick: compare runs it only if named)" : "");
 	puts("\n'farthing policies NAME' shows a policy's parameters.");
 }
 

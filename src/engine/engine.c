@@ -55,6 +55,7 @@ void fth_engine_free(struct fth_engine *e)
 		fth_vec_release(&e->wishes.data[i].offers);
 	fth_vec_release(&e->wishes);
 	fth_vec_release(&e->departing);
+	fth_vec_release(&e->arrivals);
 	fth_vec_release(&e->announced);
 	free(e);
 }
@@ -198,6 +199,7 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 	fth_vec_clear(&e->accepted);
 	fth_vec_clear(&e->verdicts);
 	memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
+	fth_vec_clear(&e->arrivals);
 	fth_judge_announce(e);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {
 		struct fth_action *a = &e->plan.actions.data[i];
@@ -218,6 +220,7 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 		e->stats.rejected += r != FTH_ACCEPTED;
 		e->stats.rejected_by[r] += r != FTH_ACCEPTED;
 	}
+	fth_judge_repair(e, now);
 	e->stats.actions += e->accepted.len;
 	free(map);
 }

@@ -11,6 +11,15 @@ struct wish {
 	size_t tried;
 };
 
+/* A task that an action of this plan committed to an instance, and how to take it back. */
+struct arrival {
+	size_t action, accepted; /* indices */
+	fth_task_id task;
+	fth_instance_id from;    /* FTH_NONE: it waited */
+	bool ran;                /* it was running alone, and can go on as if nothing was */
+	fth_time since, ran_before;
+};
+
 struct fth_engine {
 	struct fth_engine_config cfg;
 	struct fth_cluster cluster;
@@ -32,6 +41,7 @@ struct fth_engine {
 	FTH_VEC(struct fth_action) accepted;
 	FTH_VEC(struct wish) wishes; /* by instance slot */
 	FTH_VEC(struct fth_res) departing; /* by instance slot: demand of tasks this plan sends away from it */
+	FTH_VEC(struct arrival) arrivals;
 	FTH_VEC(bool) announced;           /* by task slot: counted there, not yet judged */
 };
 
@@ -43,6 +53,9 @@ int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth
 /* judge.c: note which tasks a plan sends away, so that others may take their room in the same plan
  * whatever the order of its actions (two tasks can only change places so). */
 void fth_judge_announce(struct fth_engine *e);
+/* At the end of a plan: where a task announced as leaving was not let go after all, take back the last to
+ * come until everything fits. */
+void fth_judge_repair(struct fth_engine *e, fth_time now);
 /* Judge one action against the state and, if it is accepted, apply it. */
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a);
 

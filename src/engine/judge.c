@@ -43,8 +43,7 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 }
 
 /* Room on one type, counting the tasks committed to the instance but for those this plan sends away.
- * Should such a task's move be refused after all, the instance is promised to more tasks than it
- * holds: the last to come waits there until another has ended, since none starts without room. */
+ * Should such a task's move be refused after all, fth_judge_repair takes back who came in its place. */
 static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, const struct fth_instance *i,
 				fth_type_id type)
 {
@@ -97,6 +96,24 @@ static enum fth_refusal may_commit(struct fth_engine *e, const struct fth_task *
 	return r ? r : affinity_on(e, t, i);
 }
 
+static bool is_together(const struct fth_job *j)
+{
+	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
+}
+
+/* About to be committed by the action that is being judged (the last one pushed). */
+static void arrive(struct fth_engine *e, const struct fth_task *t)
+{
+	bool alone = !is_together(fth_cluster_job(&e->cluster, t->job));
+	fth_vec_push(&e->arrivals, ((struct arrival){.action = e->verdicts.len,
+						     .accepted = e->accepted.len - 1,
+						     .task = t->id,
+						     .from = t->target,
+						     .ran = t->state == FTH_TASK_RUNNING && alone,
+						     .since = t->since,
+						     .ran_before = t->ran}));
+}
+
 static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	struct fth_task *t = live_task(e, a->task);
@@ -110,14 +127,10 @@ static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const st
 	enum fth_refusal r = may_commit(e, t, i);
 	if (r)
 		return r;
+	arrive(e, t);
 	fth_cluster_commit(&e->cluster, t, i);
 	fth_cluster_set_state(&e->cluster, t, FTH_TASK_BOUND, now);
 	return FTH_ACCEPTED;
-}
-
-static bool is_together(const struct fth_job *j)
-{
-	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
 }
 
 /* Tasks that advance together are stopped together: none of them may be half-way. */
@@ -222,6 +235,7 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 	if (r)
 		return r;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
+	arrive(e, t);
 	fth_cluster_commit(&e->cluster, t, i);
 	terminate_if_empty(e, from, a);
 	if (t->state == FTH_TASK_RUNNING) {
@@ -269,6 +283,59 @@ static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_actio
 		i->state = FTH_INSTANCE_DRAINING;
 	terminate_if_empty(e, i, a);
 	return FTH_ACCEPTED;
+}
+
+static bool overflows(struct fth_engine *e, const struct fth_instance *i)
+{
+	return !fth_res_fits(&i->committed, &e->cluster.catalog.types.data[i->type].capacity);
+}
+
+/* Back to where it was if that is still possible, else it waits (once it has left, if it was stopped). */
+static void take_back(struct fth_engine *e, fth_time now, const struct arrival *v)
+{
+	struct fth_task *t = fth_cluster_task(&e->cluster, v->task);
+	struct fth_instance *from = v->from == FTH_NONE ? NULL : live_instance(e, v->from);
+	struct fth_action *a = &e->accepted.data[v->accepted];
+	a->kind = FTH_ACT_NKINDS; /* void */
+	fth_cluster_commit(&e->cluster, t, NULL);
+	if (v->ran && from && !from->leaving && !room_on(e, t, from, from->type)) {
+		fth_cluster_commit(&e->cluster, t, from);
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_RUNNING, v->since);
+		t->ran = v->ran_before;
+		t->moves--;
+	} else if (t->state == FTH_TASK_BOUND) {
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_WAITING, now);
+	} else {
+		a->kind = FTH_ACT_PREEMPT;
+	}
+	e->verdicts.data[v->action] = FTH_REFUSED_NO_ROOM;
+	e->stats.rejected++;
+	e->stats.rejected_by[FTH_REFUSED_NO_ROOM]++;
+}
+
+void fth_judge_repair(struct fth_engine *e, fth_time now)
+{
+	bool again = true, any = false;
+	while (again) {
+		again = false;
+		for (size_t k = e->arrivals.len; k-- > 0;) {
+			struct arrival *v = &e->arrivals.data[k];
+			const struct fth_task *t = v->task == FTH_NONE ? NULL : fth_cluster_task(&e->cluster, v->task);
+			if (!t || t->target == FTH_NONE || !overflows(e, fth_cluster_instance(&e->cluster, t->target)))
+				continue;
+			take_back(e, now, v);
+			v->task = FTH_NONE;
+			again = any = true;
+		}
+	}
+	for (size_t from = 0, to = 0; any; from++) {
+		if (from == e->accepted.len) {
+			e->accepted.len = to;
+			break;
+		}
+		if (e->accepted.data[from].kind != FTH_ACT_NKINDS)
+			e->accepted.data[to++] = e->accepted.data[from];
+	}
 }
 
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a)

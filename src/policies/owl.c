@@ -29,7 +29,7 @@ struct owl {
 	const struct params *params;
 	struct fth_prices prices;
 	struct fth_board board;
-	struct fth_layout layout;
+	struct fth_draft layout;
 	FTH_VEC(fth_kind_id) known;      /* kinds met, by label */
 	FTH_VEC(struct pair) pairs;      /* of known kinds, best first */
 	FTH_VEC(uint32_t) rank;          /* by kind: place in known; FTH_NONE */
@@ -160,7 +160,7 @@ static void gather(struct owl *o, const struct fth_view *v)
 		if (bt->at == FTH_NONE)
 			add_candidate(o, t);
 		else if (o->layout.slot_at.data[bt->at] != FTH_NONE || b->instances.data[bt->at].committed >= 2)
-			fth_layout_keep(&o->layout, b, v, t);
+			fth_draft_keep(&o->layout, b, v, t);
 		else
 			alone.data[bt->at] = t;
 	}
@@ -180,10 +180,10 @@ static void pair_up(struct owl *o, const struct fth_view *v)
 				y = o->next.data[x];
 			if (x == FTH_NONE || y == FTH_NONE)
 				break;
-			uint32_t slot = fth_layout_add_slot(&o->layout, &o->board, v, FTH_NONE, p->offer);
+			uint32_t slot = fth_draft_add_slot(&o->layout, &o->board, v, FTH_NONE, p->offer);
 			o->layout.slots.data[slot].worth = p->worth;
-			fth_layout_add_task(&o->layout, &o->board, v, slot, take_candidate(o, p->a));
-			fth_layout_add_task(&o->layout, &o->board, v, slot, take_candidate(o, p->b));
+			fth_draft_add_task(&o->layout, &o->board, v, slot, take_candidate(o, p->a));
+			fth_draft_add_task(&o->layout, &o->board, v, slot, take_candidate(o, p->b));
 		}
 	}
 }
@@ -197,12 +197,12 @@ static void stay_alone(struct owl *o, const struct fth_view *v)
 			const struct fth_board_task *bt = &o->board.tasks.data[task];
 			const struct fth_board_group *g = &o->board.groups.data[bt->group];
 			if (bt->at != FTH_NONE && o->board.instances.data[bt->at].offer == g->offer) {
-				fth_layout_keep(&o->layout, &o->board, v, task);
+				fth_draft_keep(&o->layout, &o->board, v, task);
 				continue;
 			}
-			uint32_t slot = fth_layout_add_slot(&o->layout, &o->board, v, FTH_NONE, g->offer);
+			uint32_t slot = fth_draft_add_slot(&o->layout, &o->board, v, FTH_NONE, g->offer);
 			o->layout.slots.data[slot].worth = g->rp;
-			fth_layout_add_task(&o->layout, &o->board, v, slot, task);
+			fth_draft_add_task(&o->layout, &o->board, v, slot, task);
 		}
 }
 
@@ -221,12 +221,12 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 			o->rank.data[i] = FTH_NONE;
 	}
 	fth_board_look(&o->board, v, &o->prices);
-	fth_layout_reset(&o->layout, &o->board);
-	fth_layout_seed(&o->layout, &o->board, v);
+	fth_draft_reset(&o->layout, &o->board);
+	fth_draft_seed(&o->layout, &o->board, v);
 	gather(o, v);
 	pair_up(o, v);
 	stay_alone(o, v);
-	fth_layout_apply(&o->layout, &o->board, v, plan, "a pair worth $0/h on a machine of $1/h", NULL);
+	fth_draft_apply(&o->layout, &o->board, v, plan, "a pair worth $0/h on a machine of $1/h", NULL);
 	return 0;
 }
 
@@ -235,7 +235,7 @@ static void fini(void *self)
 	struct owl *o = self;
 	fth_prices_release(&o->prices);
 	fth_board_release(&o->board);
-	fth_layout_release(&o->layout);
+	fth_draft_release(&o->layout);
 	fth_vec_release(&o->known);
 	fth_vec_release(&o->pairs);
 	fth_vec_release(&o->rank);

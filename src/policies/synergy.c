@@ -32,7 +32,7 @@ struct synergy {
 	struct fth_tnrp tnrp;
 	struct fth_observer_log log;
 	struct fth_board board;
-	struct fth_layout layout;
+	struct fth_draft layout;
 	struct fth_party party;
 };
 
@@ -66,7 +66,7 @@ struct score {
 /* What the slot would be worth with the task, per dollar of its price. */
 static void try_slot(struct synergy *s, const struct fth_view *v, uint32_t task, uint32_t at, struct score *best)
 {
-	const struct fth_slot *slot = &s->layout.slots.data[at];
+	const struct fth_draft_slot *slot = &s->layout.slots.data[at];
 	fth_type_id type = v->catalog->offers[slot->offer].type;
 	const struct fth_res *d = fth_group_demand(&s->board, v, s->board.tasks.data[task].group, type);
 	if (!d || !fth_res_fits(d, &slot->room))
@@ -91,10 +91,10 @@ static void place(struct synergy *s, const struct fth_view *v, uint32_t task)
 	for (uint32_t i = 0; i < s->layout.slots.len; i++)
 		try_slot(s, v, task, i, &best);
 	if (best.slot == FTH_NONE) {
-		best.slot = fth_layout_add_slot(&s->layout, &s->board, v, FTH_NONE, g->offer);
+		best.slot = fth_draft_add_slot(&s->layout, &s->board, v, FTH_NONE, g->offer);
 		best.worth = g->rp;
 	}
-	fth_layout_add_task(&s->layout, &s->board, v, best.slot, task);
+	fth_draft_add_task(&s->layout, &s->board, v, best.slot, task);
 	s->layout.slots.data[best.slot].worth = best.worth;
 }
 
@@ -117,15 +117,15 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 		struct fth_board_group *g = &s->board.groups.data[i];
 		g->key = fth_tnrp_key(&s->tnrp, v, fth_observe_key(&s->log, &v->kinds[g->kind]));
 	}
-	fth_layout_reset(&s->layout, &s->board);
-	fth_layout_seed(&s->layout, &s->board, v);
+	fth_draft_reset(&s->layout, &s->board);
+	fth_draft_seed(&s->layout, &s->board, v);
 	for (uint32_t t = 0; t < s->board.tasks.len; t++)
 		if (!s->board.tasks.data[t].pinned && s->board.tasks.data[t].at != FTH_NONE)
-			fth_layout_keep(&s->layout, &s->board, v, t);
+			fth_draft_keep(&s->layout, &s->board, v, t);
 	for (uint32_t t = 0; t < s->board.tasks.len; t++)
 		if (s->board.tasks.data[t].at == FTH_NONE)
 			place(s, v, t);
-	fth_layout_apply(&s->layout, &s->board, v, plan, "the set is worth $0/h on a machine of $1/h", NULL);
+	fth_draft_apply(&s->layout, &s->board, v, plan, "the set is worth $0/h on a machine of $1/h", NULL);
 	return 0;
 }
 
@@ -136,7 +136,7 @@ static void fini(void *self)
 	fth_tnrp_release(&s->tnrp);
 	fth_observe_release(&s->log);
 	fth_board_release(&s->board);
-	fth_layout_release(&s->layout);
+	fth_draft_release(&s->layout);
 	fth_party_release(&s->party);
 	free(s);
 }

@@ -8,3 +8,8 @@ const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_eva_artifact, /* a yardstick */
 	NULL,
 };
+
+const struct fth_policy_ops *const fth_yardsticks[] = {
+	&fth_policy_eva_artifact,
+	NULL,
+};

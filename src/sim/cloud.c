@@ -37,7 +37,7 @@ static void launch(struct sim *s, fth_instance_id id)
 	const struct fth_instance *i = fth_cluster_instance(s->cluster, id);
 	struct sim_instance *si = fth_sim_instance(s, i);
 	si->gen++;
-	si->dirty = si->going = false;
+	si->dirty = si->going = si->waited_for = false;
 	fth_vec_clear(&si->held);
 	fth_vec_clear(&si->images);
 	request(s, i);
@@ -142,14 +142,32 @@ static int try_start_task(struct sim *s, const struct fth_task *t)
 	return may_start(s, j) && has_room(s, t, i, NULL) ? start(s, t, i) : 0;
 }
 
-int fth_cloud_try_start(struct sim *s, const struct fth_instance *i)
+/* Tasks start when the instant is over: all that leaves in it has left by then, and who starts first
+ * does not depend on the order in which room was freed. */
+static void may_start_on(struct sim *s, const struct fth_instance *i)
+{
+	struct sim_instance *si = fth_sim_instance(s, i);
+	if (!si->waited_for) {
+		si->waited_for = true;
+		fth_vec_push(&s->starts, i->id);
+	}
+}
+
+int fth_cloud_start(struct sim *s)
 {
 	int r = 0;
-	for (fth_task_id id = i->first_committed; is_up(i) && id != FTH_NONE && !r;) {
-		const struct fth_task *t = fth_cluster_task(s->cluster, id);
-		id = t->next_committed;
-		r = try_start_task(s, t);
+	for (size_t k = 0; k < s->starts.len; k++) {
+		const struct fth_instance *i = fth_cluster_instance(s->cluster, s->starts.data[k]);
+		if (!i)
+			continue;
+		fth_sim_instance(s, i)->waited_for = false;
+		for (fth_task_id id = i->first_committed; is_up(i) && id != FTH_NONE && !r;) {
+			const struct fth_task *t = fth_cluster_task(s->cluster, id);
+			id = t->next_committed;
+			r = try_start_task(s, t);
+		}
 	}
+	fth_vec_clear(&s->starts);
 	return r;
 }
 
@@ -173,9 +191,9 @@ int fth_cloud_after_release(struct sim *s, fth_instance_id from)
 	const struct fth_instance *i = fth_cluster_instance(s->cluster, from);
 	if (!i || i->state == FTH_INSTANCE_GONE)
 		return 0;
-	int r = fth_cloud_try_start(s, i);
+	may_start_on(s, i);
 	maybe_go(s, i);
-	return r;
+	return 0;
 }
 
 static void stop(struct sim *s, const struct fth_task *t)
@@ -199,10 +217,12 @@ static int left(struct sim *s, const struct fth_task *t)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */
 	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
-	if (!fth_sim_together(j))
-		return r ? r : try_start_task(s, t);
-	for (uint32_t k = 0; k < j->ntasks && !r; k++)
-		r = try_start_task(s, fth_cluster_task(s->cluster, j->first_task + k));
+	bool together = fth_sim_together(j);
+	for (uint32_t k = 0; k < (together ? j->ntasks : 1); k++) {
+		const struct fth_task *other = together ? fth_cluster_task(s->cluster, j->first_task + k) : t;
+		if (other->target != FTH_NONE)
+			may_start_on(s, fth_cluster_instance(s->cluster, other->target));
+	}
 	return r;
 }
 
@@ -210,8 +230,7 @@ static int left(struct sim *s, const struct fth_task *t)
 
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts)
 {
-	int r = 0;
-	for (size_t k = 0; k < acts->n && !r; k++) {
+	for (size_t k = 0; k < acts->n; k++) {
 		const struct fth_action *a = &acts->actions[k];
 		const struct fth_task *t = a->task == FTH_NONE ? NULL : fth_cluster_task(s->cluster, a->task);
 		const struct fth_instance *i =
@@ -219,15 +238,15 @@ int fth_cloud_act(struct sim *s, const struct fth_accepted *acts)
 		if (a->kind == FTH_ACT_LAUNCH)
 			launch(s, a->instance);
 		else if (a->kind == FTH_ACT_PLACE)
-			r = try_start_task(s, t);
+			may_start_on(s, i);
 		else if (a->kind == FTH_ACT_MIGRATE && t->state == FTH_TASK_BOUND)
-			r = try_start_task(s, t);
+			may_start_on(s, i);
 		else if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
 			stop(s, t);
 		else if (a->kind == FTH_ACT_DRAIN || a->kind == FTH_ACT_TERMINATE)
 			maybe_go(s, i);
 	}
-	return r;
+	return 0;
 }
 
 static int acquired(struct sim *s, const struct fth_instance *i)
@@ -263,8 +282,8 @@ static int instance_outcome(struct sim *s, const struct fth_heap_item *item)
 		return acquired(s, i);
 	if (item->a == GONE)
 		return fth_sim_feed(s, FTH_EV_INSTANCE_GONE, FTH_NONE, i->id);
-	int r = fth_sim_feed(s, FTH_EV_INSTANCE_READY, FTH_NONE, i->id);
-	return r ? r : fth_cloud_try_start(s, i);
+	may_start_on(s, i);
+	return fth_sim_feed(s, FTH_EV_INSTANCE_READY, FTH_NONE, i->id);
 }
 
 int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)

@@ -31,6 +31,7 @@ struct sim_task {
 struct sim_instance {
 	uint32_t gen;
 	bool dirty, going;
+	bool waited_for; /* something bound to it may be able to start: in sim.starts */
 	FTH_VEC(fth_task_id) held;
 	FTH_VEC(fth_sym) images;
 	struct fth_res pending; /* scratch of the all-at-once start */
@@ -53,6 +54,7 @@ struct sim {
 	FTH_VEC(struct sim_instance) instances;
 	FTH_VEC(fth_instance_id) dirty;
 	FTH_VEC(fth_task_id) dirty_tracks;
+	FTH_VEC(fth_instance_id) starts; /* instances on which something may start at the end of this instant */
 	FTH_VEC(fth_sym) rank_of; /* class symbol -> place in the order of class names */
 	struct fth_error *err;
 };
@@ -67,11 +69,11 @@ int fth_sim_feed(struct sim *s, enum fth_event_kind kind, fth_task_id task, fth_
 /* cloud.c: instances and the starting and stopping of tasks */
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts);
 int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item);
-/* Try to start what is bound to the instance. */
-int fth_cloud_try_start(struct sim *s, const struct fth_instance *i);
+/* At the end of an instant: start what is bound and has room now, by order of commitment. */
+int fth_cloud_start(struct sim *s);
 /* The task no longer holds room there. */
 void fth_cloud_released(struct sim *s, const struct fth_task *t, fth_instance_id from);
-/* After anything was freed on an instance: start others, or let it go. */
+/* After anything was freed on an instance: others may start, or it may go. */
 int fth_cloud_after_release(struct sim *s, fth_instance_id from);
 
 /* progress.c: speeds, progress, completion */

@@ -123,7 +123,7 @@ static struct due look(struct sim *s, enum rank round_rank)
 
 static bool is_unsettled(const struct sim *s)
 {
-	return s->dirty.len || s->dirty_tracks.len;
+	return s->starts.len || s->dirty.len || s->dirty_tracks.len;
 }
 
 static int stuck(struct sim *s)
@@ -146,7 +146,9 @@ static int run(struct sim *s, const struct fth_sim_progress *progress)
 		struct due d = look(s, round_rank);
 		/* The present instant ends before time goes on, and before a round that is to see it whole. */
 		if (is_unsettled(s) && (d.time > s->now || d.rank == RANK_SETTLED)) {
-			int r = fth_progress_settle(s);
+			int r = fth_cloud_start(s);
+			if (!r)
+				r = fth_progress_settle(s);
 			if (r)
 				return r;
 			continue;
@@ -204,6 +206,7 @@ static void release(struct sim *s)
 	fth_vec_release(&s->instances);
 	fth_vec_release(&s->dirty);
 	fth_vec_release(&s->dirty_tracks);
+	fth_vec_release(&s->starts);
 	fth_vec_release(&s->rank_of);
 }
 

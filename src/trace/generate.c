@@ -7,7 +7,7 @@
 #define OFFSET(field) offsetof(struct fth_generate_params, field)
 
 static const char *const arrivals[] = {"poisson", "diurnal", "bursty", "sample", NULL};
-static const char *const durations[] = {"gavel", "alibaba", "uniform", NULL};
+static const char *const durations[] = {"gavel", "alibaba", "uniform", "log-uniform", NULL};
 static const char *const mixes[] = {"table7", "alibaba", NULL};
 
 const struct fth_param fth_generate_param_table[] = {
@@ -21,13 +21,14 @@ const struct fth_param fth_generate_param_table[] = {
 	{"burst_jobs", FTH_PARAM_REAL, OFFSET(burst_jobs), "12", 1, 1e6, NULL, "bursty: mean jobs in a burst"},
 	{"bursts_per_day", FTH_PARAM_REAL, OFFSET(bursts_per_day), "2", 0, 1e5, NULL, "bursty: mean bursts in a day"},
 	{"durations", FTH_PARAM_CHOICE, OFFSET(durations), "gavel", 0, 0, durations,
-	 "gavel; alibaba (half are shorter than 12 minutes); uniform (min_duration to max_duration)"},
-	{"min_duration", FTH_PARAM_DURATION, OFFSET(min_duration), "30m", 1, 3.2e9, NULL, "uniform: the least"},
-	{"max_duration", FTH_PARAM_DURATION, OFFSET(max_duration), "16h", 1, 3.2e9, NULL, "uniform: the greatest"},
+	 "gavel; alibaba (half are shorter than 12 minutes); uniform or log-uniform (min_duration to max_duration)"},
+	{"min_duration", FTH_PARAM_DURATION, OFFSET(min_duration), "30m", 1, 3.1e10, NULL, "uniform, log-uniform: the least"},
+	{"max_duration", FTH_PARAM_DURATION, OFFSET(max_duration), "16h", 1, 3.1e10, NULL,
+	 "uniform, log-uniform: the greatest"},
 	{"workloads", FTH_PARAM_CHOICE, OFFSET(workloads), "table7", 0, 0, mixes,
 	 "table7 (Eva's ten, demands by family); alibaba (mostly one GPU and many CPUs)"},
 	{"multi_gpu", FTH_PARAM_REAL, OFFSET(multi_gpu), "0", 0, 1, NULL,
-	 "share of the GPU jobs that ask for 2, 4 or 8 GPUs (5:4:1); 0 leaves the mix as it is"},
+	 "share of all jobs that ask for 2, 4 or 8 GPUs (5:4:1), the other GPU jobs for one; 0 leaves the mix"},
 	{"multi_task", FTH_PARAM_REAL, OFFSET(multi_task), "0", 0, 1, NULL,
 	 "share of the jobs that have 2 or 4 tasks (1:1) advancing together"},
 	{"tasks_per_job", FTH_PARAM_INT, OFFSET(tasks_per_job), "1", 1, 100000, NULL, "tasks of every other job"},
@@ -183,8 +184,9 @@ static fth_time draw_duration(const struct fth_generate_params *p, uint64_t job)
 		return fth_draw_gavel(&r);
 	if (p->durations == FTH_DURATIONS_ALIBABA)
 		return fth_draw_alibaba(&r);
-	fth_time span = p->max_duration - p->min_duration;
-	fth_time t = p->min_duration + (fth_time)(fth_rng_real(&r) * (double)span);
+	double min = (double)p->min_duration, max = (double)p->max_duration, u = fth_rng_real(&r);
+	bool uniform = p->durations == FTH_DURATIONS_UNIFORM;
+	fth_time t = (fth_time)(uniform ? min + u * (max - min) : min * fth_exp(u * fth_log(max / min)));
 	return FTH_MAX(t / FTH_SEC, 1) * FTH_SEC;
 }
 
@@ -193,6 +195,20 @@ static int draw_gpus(struct fth_rng *r)
 {
 	uint64_t x = fth_rng_below(r, 10);
 	return x < 5 ? 2 : x < 9 ? 4 : 8;
+}
+
+/* Of the jobs, those that use GPUs at all. */
+static double gpu_share(const struct fth_generate_params *p)
+{
+	int with = 0;
+	if (p->workloads == FTH_MIX_ALIBABA) {
+		for (size_t i = 0; i < FTH_COUNT(triples); i++)
+			with += triples[i].gpus ? triples[i].weight : 0;
+		return with / 10000.0;
+	}
+	for (size_t i = 0; i < FTH_NCLASSES; i++)
+		with += fth_classes[i].gpus > 0;
+	return (with + 1) / (double)(FTH_NCLASSES + 1); /* ResNet18's second row */
 }
 
 /* How many tasks it has, and whether it asks for several GPUs. */
@@ -207,7 +223,7 @@ static void shape(struct maker *m, uint64_t job, struct fth_task_group *g)
 	if (task < p->multi_task)
 		g->count = fth_rng_below(&r, 2) ? 2 : 4;
 	if (p->multi_gpu > 0 && fth_kind_needs_gpu(&m->w->kinds->list.data[g->kind]))
-		g->kind = fth_kind_with_gpus(m->w->kinds, g->kind, gpu < p->multi_gpu ? gpus : 1);
+		g->kind = fth_kind_with_gpus(m->w->kinds, g->kind, gpu * gpu_share(p) < p->multi_gpu ? gpus : 1);
 }
 
 static fth_sym draw_user(struct maker *m, uint64_t job)

@@ -30,7 +30,7 @@ PY
 python3 - "$tmp/out" "$tmp/policies.json" <<'PY' || fail "compare does not run every listed policy"
 import json, sys
 runs = [r["policy"] for r in json.load(open(sys.argv[1]))["runs"]]
-listed = [p["name"] for p in json.load(open(sys.argv[2]))["policies"] if p.get("product", True)]
+listed = [p["name"] for p in json.load(open(sys.argv[2]))["policies"] if not p["yardstick"]]
 assert runs == listed, (runs, listed)
 PY
 
@@ -47,14 +47,14 @@ d.pop("command", None)
 json.dump(d, sys.stdout)'
 }
 for jobs in 1 4; do
-	expect 0 compare -w "$tmp/small.fw" -p eva -p no-packing -p eva:round=600s --format json --jobs $jobs
+	expect 0 compare -w "$tmp/small.fw" -p synergy -p no-packing -p synergy:round=600s --format json --jobs $jobs
 	strip <"$tmp/out" >"$tmp/jobs-$jobs" || fail "not JSON"
 done
 cmp "$tmp/jobs-1" "$tmp/jobs-4" || fail "the result depends on --jobs"
 python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))["runs"]
-assert [x["policy"] for x in r] == ["eva", "no-packing", "eva"]' "$tmp/jobs-1" || fail "not in the order asked for"
+assert [x["policy"] for x in r] == ["synergy", "no-packing", "synergy"]' "$tmp/jobs-1" || fail "not in the order asked for"
 
 expect 0 compare -w "$tmp/small.fw" -p no-packing
 says "no-packing"

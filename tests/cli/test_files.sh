@@ -17,8 +17,8 @@ expect 0 compare -w "$tmp/small.fw" -p no-packing --format json --out "$tmp/d/r.
 [ -z "$out" ] || fail "output though --out was given"
 only "instances.csv jobs.csv r.html r.json "
 [ "$(wc -l <"$tmp/d/jobs.csv")" -eq 41 ] || fail "jobs.csv has not one row per job"
-expect 0 compare -w "$tmp/small.fw" -p no-packing -p eva -p eva --jobs-csv "$tmp/d/jobs.csv"
-only "instances.csv jobs.csv jobs.eva-2.csv jobs.eva.csv jobs.no-packing.csv r.html r.json "
+expect 0 compare -w "$tmp/small.fw" -p no-packing -p synergy -p synergy --jobs-csv "$tmp/d/jobs.csv"
+only "instances.csv jobs.csv jobs.no-packing.csv jobs.synergy-2.csv jobs.synergy.csv r.html r.json "
 rm -f "$tmp"/d/*
 
 # Failures leave nothing.

@@ -12,9 +12,9 @@ expect 0 replay run.journal
 says "The same"
 expect 0 replay run.journal --format json
 says '"same": true'
-expect 0 compare -w small.fw -p no-packing -p eva --journal run.journal.zst
-[ -s run.no-packing.journal.zst ] && [ -s run.eva.journal.zst ] || fail "not one journal for each policy: $(ls)"
-expect 0 replay run.eva.journal.zst
+expect 0 compare -w small.fw -p no-packing -p synergy --journal run.journal.zst
+[ -s run.no-packing.journal.zst ] && [ -s run.synergy.journal.zst ] || fail "not one journal for each policy: $(ls)"
+expect 0 replay run.synergy.journal.zst
 
 # A decision that was changed is found, with its line.
 sed 's/^A accepted launch/A refused launch/' run.journal >changed.journal

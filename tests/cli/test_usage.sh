@@ -44,9 +44,9 @@ complains "unknown option '-z'"
 
 expect 2 compare --policy no-packin
 complains "did you mean 'no-packing'"
-expect 2 compare --policy eva:ronud=3
+expect 2 compare --policy no-packing:ronud=3
 complains "did you mean 'round'"
-expect 2 compare --policy eva:round
+expect 2 compare --policy no-packing:round
 complains "round"
 expect 2 compare --policy ./no-such-policy.so
 complains "no-such-policy.so"

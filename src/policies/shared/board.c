@@ -97,9 +97,9 @@ void fth_board_look(struct fth_board *b, const struct fth_view *v, struct fth_pr
 	}
 }
 
-/* ---- layouts ---- */
+/* ---- drafts ---- */
 
-void fth_layout_release(struct fth_layout *l)
+void fth_draft_release(struct fth_draft *l)
 {
 	fth_vec_release(&l->slots);
 	fth_vec_release(&l->next);
@@ -107,7 +107,7 @@ void fth_layout_release(struct fth_layout *l)
 	fth_vec_release(&l->slot_at);
 }
 
-void fth_layout_reset(struct fth_layout *l, const struct fth_board *b)
+void fth_draft_reset(struct fth_draft *l, const struct fth_board *b)
 {
 	fth_vec_clear(&l->slots);
 	fth_vec_reserve(&l->next, b->tasks.len);
@@ -119,11 +119,11 @@ void fth_layout_reset(struct fth_layout *l, const struct fth_board *b)
 		l->slot_at.data[i] = FTH_NONE;
 }
 
-uint32_t fth_layout_add_slot(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v,
+uint32_t fth_draft_add_slot(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
 			     uint32_t instance, fth_offer_id offer)
 {
 	fth_type_id type = instance == FTH_NONE ? v->catalog->offers[offer].type : b->instances.data[instance].type;
-	struct fth_slot s = {.instance = instance,
+	struct fth_draft_slot s = {.instance = instance,
 			     .offer = instance == FTH_NONE ? offer : b->instances.data[instance].offer,
 			     .room = v->catalog->types[type].capacity,
 			     .first = FTH_NONE,
@@ -142,10 +142,10 @@ const struct fth_res *fth_group_demand(const struct fth_board *b, const struct f
 	return a ? &a->demand : NULL;
 }
 
-void fth_layout_add_task(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v, uint32_t slot,
+void fth_draft_add_task(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t slot,
 			 uint32_t task)
 {
-	struct fth_slot *s = &l->slots.data[slot];
+	struct fth_draft_slot *s = &l->slots.data[slot];
 	const struct fth_res *d =
 		fth_group_demand(b, v, b->tasks.data[task].group, v->catalog->offers[s->offer].type);
 	if (d)
@@ -160,19 +160,19 @@ void fth_layout_add_task(struct fth_layout *l, const struct fth_board *b, const 
 	s->n++;
 }
 
-void fth_layout_keep(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v, uint32_t task)
+void fth_draft_keep(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t task)
 {
 	uint32_t at = b->tasks.data[task].at, slot = l->slot_at.data[at];
 	if (slot == FTH_NONE)
-		slot = fth_layout_add_slot(l, b, v, at, FTH_NONE);
-	fth_layout_add_task(l, b, v, slot, task);
+		slot = fth_draft_add_slot(l, b, v, at, FTH_NONE);
+	fth_draft_add_task(l, b, v, slot, task);
 }
 
-void fth_layout_seed(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v)
+void fth_draft_seed(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v)
 {
 	for (uint32_t t = 0; b->npinned && t < b->tasks.len; t++)
 		if (b->tasks.data[t].pinned)
-			fth_layout_keep(l, b, v, t);
+			fth_draft_keep(l, b, v, t);
 }
 
 double fth_alignment(const struct fth_res *demand, const struct fth_res *room, const struct fth_res *capacity,
@@ -194,12 +194,12 @@ static fth_money nano(double usd)
 	return (fth_money)(usd * 1e9 + 0.5);
 }
 
-void fth_layout_apply(const struct fth_layout *l, const struct fth_board *b, const struct fth_view *v,
+void fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
 		      struct fth_plan *plan, const char *why, fth_instance_id *ids)
 {
 	fth_instance_id *own = ids ? NULL : fth_alloc((l->slots.len + 1) * sizeof(*own)), *id = ids ? ids : own;
 	for (size_t i = 0; i < l->slots.len; i++) {
-		const struct fth_slot *s = &l->slots.data[i];
+		const struct fth_draft_slot *s = &l->slots.data[i];
 		fth_price price = v->catalog->offers[s->offer].price;
 		if (s->instance != FTH_NONE)
 			id[i] = b->instances.data[s->instance].id;
@@ -212,7 +212,7 @@ void fth_layout_apply(const struct fth_layout *l, const struct fth_board *b, con
 		uint32_t slot = l->slot_of.data[t];
 		if (slot == FTH_NONE || (bt->at != FTH_NONE && l->slots.data[slot].instance == bt->at))
 			continue;
-		const struct fth_slot *s = &l->slots.data[slot];
+		const struct fth_draft_slot *s = &l->slots.data[slot];
 		struct fth_reason reason = {why, {nano(s->worth), v->catalog->offers[s->offer].price, 0}};
 		if (bt->at == FTH_NONE)
 			fth_plan_place(plan, bt->id, id[slot], reason);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The board: the cluster as a policy that plans whole configurations sees it at one round, and the
- * layouts (which task on which instance, in which order) that it draws on it.
+ * drafts (which task on which instance, in which order) that it draws on it.
  *
  * Tasks are listed by job and task id. A task that is on its way somewhere is pinned: it stays
  * committed where it is. Tasks of one kind, in jobs of one size, form a group: they are alike but for
@@ -51,33 +51,33 @@ struct fth_board {
 void fth_board_release(struct fth_board *b);
 void fth_board_look(struct fth_board *b, const struct fth_view *v, struct fth_prices *prices);
 
-/* ---- layouts ---- */
+/* ---- drafts ---- */
 
-struct fth_slot {
+struct fth_draft_slot {
 	uint32_t instance; /* on the board; FTH_NONE: to be launched */
 	fth_offer_id offer;
 	struct fth_res room;
-	uint32_t n, first, last; /* tasks, linked by fth_layout.next */
+	uint32_t n, first, last; /* tasks, linked by fth_draft.next */
 	double worth; /* the policy's own, for the reasons given */
 };
 
-struct fth_layout {
-	FTH_VEC(struct fth_slot) slots;
+struct fth_draft {
+	FTH_VEC(struct fth_draft_slot) slots;
 	FTH_VEC(uint32_t) next;    /* by board task */
 	FTH_VEC(uint32_t) slot_of; /* by board task; FTH_NONE: placed nowhere */
 	FTH_VEC(uint32_t) slot_at; /* by board instance */
 };
-void fth_layout_release(struct fth_layout *l);
-void fth_layout_reset(struct fth_layout *l, const struct fth_board *b);
+void fth_draft_release(struct fth_draft *l);
+void fth_draft_reset(struct fth_draft *l, const struct fth_board *b);
 /* A new slot for an instance of the board, or (FTH_NONE) for one to be launched. */
-uint32_t fth_layout_add_slot(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v,
+uint32_t fth_draft_add_slot(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
 			     uint32_t instance, fth_offer_id offer);
-void fth_layout_add_task(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v, uint32_t slot,
+void fth_draft_add_task(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t slot,
 			 uint32_t task);
 /* The task stays where it is committed. */
-void fth_layout_keep(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v, uint32_t task);
+void fth_draft_keep(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t task);
 /* All pinned tasks stay. */
-void fth_layout_seed(struct fth_layout *l, const struct fth_board *b, const struct fth_view *v);
+void fth_draft_seed(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v);
 /* Demand of a group on a type; NULL: cannot run there. */
 const struct fth_res *fth_group_demand(const struct fth_board *b, const struct fth_view *v, uint32_t group,
 				       fth_type_id type);
@@ -85,9 +85,9 @@ const struct fth_res *fth_group_demand(const struct fth_board *b, const struct f
 double fth_alignment(const struct fth_res *demand, const struct fth_res *room, const struct fth_res *capacity,
 		     uint32_t nres);
 
-/* Carry a layout out: launches in slot order, tasks in board order, then every instance of the board without a
+/* Carry a draft out: launches in slot order, tasks in board order, then every instance of the board without a
  * slot is let go. Sets the launched slots' ids in ids[] (by slot; may be NULL). */
-void fth_layout_apply(const struct fth_layout *l, const struct fth_board *b, const struct fth_view *v,
+void fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
 		      struct fth_plan *plan, const char *why, fth_instance_id *ids);
 
 #endif

@@ -45,7 +45,7 @@ struct artifact {
 	struct fth_tnrp tnrp, untaught;
 	struct fth_observer_log log;
 	struct fth_board board;
-	struct fth_layout partial, full;
+	struct fth_draft partial, full;
 	struct search search;
 	struct event_log events;
 	struct record record, next_record;
@@ -83,8 +83,8 @@ static void fini(void *self)
 	fth_tnrp_release(&a->untaught);
 	fth_observe_release(&a->log);
 	fth_board_release(&a->board);
-	fth_layout_release(&a->partial);
-	fth_layout_release(&a->full);
+	fth_draft_release(&a->partial);
+	fth_draft_release(&a->full);
 	fth_search_release(&a->search);
 	fth_event_log_release(&a->events);
 	fth_map_release(&a->record.first);
@@ -202,7 +202,7 @@ static void link_committed(struct artifact *a)
 		}
 }
 
-static void remember_order(struct artifact *a, const struct fth_layout *l)
+static void remember_order(struct artifact *a, const struct fth_draft *l)
 {
 	struct record *r = &a->next_record;
 	fth_map_clear(&r->first);
@@ -250,7 +250,7 @@ static double standalone(struct artifact *a, const struct fth_view *v, uint32_t 
 		return usd;
 	}
 	struct fth_board own = {0};
-	struct fth_layout layout = {0};
+	struct fth_draft layout = {0};
 	for (uint32_t i = 0; i < n; i++) {
 		struct fth_board_task t = b->tasks.data[first + i];
 		t.at = FTH_NONE;
@@ -264,26 +264,26 @@ static double standalone(struct artifact *a, const struct fth_view *v, uint32_t 
 	}
 	struct search s = {.view = v, .board = &own, .prices = &a->prices, .tnrp = &a->untaught,
 			   .multi_everywhere = a->search.multi_everywhere};
-	fth_layout_reset(&layout, &own);
+	fth_draft_reset(&layout, &own);
 	fth_search_partial(&s, &layout);
 	for (size_t i = 0; i < layout.slots.len; i++)
 		usd += fth_usd(v->catalog->offers[layout.slots.data[i].offer].price) / 3600;
 	memcpy(&bits, &usd, sizeof(bits));
 	fth_map_put(&a->standalone, b->tasks.data[first].job, bits);
 	fth_search_release(&s);
-	fth_layout_release(&layout);
+	fth_draft_release(&layout);
 	fth_board_release(&own);
 	return usd;
 }
 
-static bool is_moved(const struct artifact *a, const struct fth_layout *l, uint32_t task)
+static bool is_moved(const struct artifact *a, const struct fth_draft *l, uint32_t task)
 {
 	uint32_t slot = l->slot_of.data[task], at = a->board.tasks.data[task].at;
 	return slot != FTH_NONE && (at == FTH_NONE || l->slots.data[slot].instance != at);
 }
 
 /* M: the delays met so far of every job that moves, and 300 s of every new instance, in dollars. */
-static double migration_cost(struct artifact *a, const struct fth_view *v, const struct fth_layout *l)
+static double migration_cost(struct artifact *a, const struct fth_view *v, const struct fth_draft *l)
 {
 	const struct fth_board *b = &a->board;
 	double jobs = 0, machines = 0;
@@ -307,7 +307,7 @@ static double migration_cost(struct artifact *a, const struct fth_view *v, const
 }
 
 /* S: dollars per second that the plan's work is worth above what it costs. */
-static double saving(struct artifact *a, const struct fth_view *v, struct fth_layout *l)
+static double saving(struct artifact *a, const struct fth_view *v, struct fth_draft *l)
 {
 	double price = 0;
 	for (size_t i = 0; i < l->slots.len; i++)
@@ -317,7 +317,7 @@ static double saving(struct artifact *a, const struct fth_view *v, struct fth_la
 
 /* ---- deciding ---- */
 
-static struct fth_layout *choose(struct artifact *a, const struct fth_round *round, struct fth_plan *plan)
+static struct fth_draft *choose(struct artifact *a, const struct fth_round *round, struct fth_plan *plan)
 {
 	const struct fth_view *v = round->view;
 	fth_event_log_update(&a->events, v);
@@ -335,22 +335,22 @@ static struct fth_layout *choose(struct artifact *a, const struct fth_round *rou
 	return full ? &a->full : &a->partial;
 }
 
-static struct fth_layout *search(struct artifact *a, const struct fth_round *round, struct fth_plan *plan)
+static struct fth_draft *search(struct artifact *a, const struct fth_round *round, struct fth_plan *plan)
 {
 	const struct fth_view *v = round->view;
 	enum mode mode = (enum mode)a->params->mode;
-	fth_layout_reset(&a->partial, &a->board);
-	fth_layout_seed(&a->partial, &a->board, v);
+	fth_draft_reset(&a->partial, &a->board);
+	fth_draft_seed(&a->partial, &a->board, v);
 	if (a->board.npinned == a->board.tasks.len)
 		return &a->partial; /* nothing to plan: nothing is learnt of events either */
 	if (mode != NO_PARTIAL)
 		fth_search_partial(&a->search, &a->partial);
 	if (mode != NO_FULL) {
-		fth_layout_reset(&a->full, &a->board);
-		fth_layout_seed(&a->full, &a->board, v);
+		fth_draft_reset(&a->full, &a->board);
+		fth_draft_seed(&a->full, &a->board, v);
 		fth_search_full(&a->search, &a->full);
 	}
-	struct fth_layout *chosen = mode == NO_FULL ? &a->partial : mode == NO_PARTIAL ? &a->full : NULL;
+	struct fth_draft *chosen = mode == NO_FULL ? &a->partial : mode == NO_PARTIAL ? &a->full : NULL;
 	if (!chosen)
 		chosen = choose(a, round, plan);
 	else
@@ -369,9 +369,9 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	if (v->njobs)
 		fth_plan_wake(plan, round->now + a->params->round);
 	look(a, v);
-	struct fth_layout *chosen = search(a, round, plan);
+	struct fth_draft *chosen = search(a, round, plan);
 	fth_vec_reserve(&a->ids, chosen->slots.len);
-	fth_layout_apply(chosen, &a->board, v, plan,
+	fth_draft_apply(chosen, &a->board, v, plan,
 			 chosen == &a->full ? "Full Reconfiguration: worth $0/h on a machine of $1/h"
 					    : "Partial Reconfiguration: worth $0/h on a machine of $1/h",
 			 a->ids.data);

@@ -41,14 +41,14 @@ static void join_party(struct search *s, uint32_t task)
 	fth_party_add(&s->party, s->tnrp, &m);
 }
 
-static void party_of_slot(struct search *s, const struct fth_layout *l, const struct fth_slot *slot)
+static void party_of_slot(struct search *s, const struct fth_draft *l, const struct fth_draft_slot *slot)
 {
 	fth_party_clear(&s->party);
 	for (uint32_t t = slot->first; t != FTH_NONE; t = l->next.data[t])
 		join_party(s, t);
 }
 
-double fth_search_worth(struct search *s, struct fth_layout *layout)
+double fth_search_worth(struct search *s, struct fth_draft *layout)
 {
 	double sum = 0;
 	for (size_t i = 0; i < layout->slots.len; i++) {
@@ -157,7 +157,7 @@ static bool is_better(const struct search *s, const struct score *x, const struc
 /* The next task of each group in one slot. A group that does not fit has a negative worth. */
 static void score_slot(struct search *s, uint32_t at)
 {
-	const struct fth_slot *slot = &s->layout->slots.data[at];
+	const struct fth_draft_slot *slot = &s->layout->slots.data[at];
 	const struct fth_catalog *c = s->view->catalog;
 	fth_type_id type = c->offers[slot->offer].type;
 	bool ready = false;
@@ -215,7 +215,7 @@ static void pack_onto_slots(struct search *s)
 		if (slot == FTH_NONE)
 			return;
 		take(s, &s->groups.data[group], best.task);
-		fth_layout_add_task(s->layout, s->board, s->view, slot, best.task);
+		fth_draft_add_task(s->layout, s->board, s->view, slot, best.task);
 		score_slot(s, slot);
 	}
 }
@@ -374,9 +374,9 @@ static void buy(struct search *s, uint32_t instance, fth_offer_id offer)
 		instance = FTH_NONE;
 	if (instance != FTH_NONE)
 		leave_pool(s, instance);
-	uint32_t slot = fth_layout_add_slot(s->layout, s->board, s->view, instance, final);
+	uint32_t slot = fth_draft_add_slot(s->layout, s->board, s->view, instance, final);
 	for (size_t i = 0; i < s->chosen.len; i++)
-		fth_layout_add_task(s->layout, s->board, s->view, slot, s->chosen.data[i]);
+		fth_draft_add_task(s->layout, s->board, s->view, slot, s->chosen.data[i]);
 }
 
 /* Each remaining task whose reservation offer this is, in list order, on an instance of its own. */
@@ -396,8 +396,8 @@ static void place_leftovers(struct search *s, fth_offer_id offer)
 		if (instance != FTH_NONE)
 			leave_pool(s, instance);
 		take(s, first, task);
-		uint32_t slot = fth_layout_add_slot(s->layout, s->board, s->view, instance, offer);
-		fth_layout_add_task(s->layout, s->board, s->view, slot, task);
+		uint32_t slot = fth_draft_add_slot(s->layout, s->board, s->view, instance, offer);
+		fth_draft_add_task(s->layout, s->board, s->view, slot, task);
 	}
 }
 
@@ -454,7 +454,7 @@ static void give_up_dear_instances(struct search *s)
 	}
 }
 
-void fth_search_partial(struct search *s, struct fth_layout *layout)
+void fth_search_partial(struct search *s, struct fth_draft *layout)
 {
 	const struct fth_board *b = s->board;
 	s->layout = layout;
@@ -469,7 +469,7 @@ void fth_search_partial(struct search *s, struct fth_layout *layout)
 	give_up_dear_instances(s);
 	for (uint32_t t = 0; t < b->tasks.len; t++)
 		if (!b->tasks.data[t].pinned && s->position.data[t] == FTH_NONE)
-			fth_layout_keep(layout, b, s->view, t);
+			fth_draft_keep(layout, b, s->view, t);
 	if (!s->list.len)
 		return;
 	group_up(s);
@@ -477,7 +477,7 @@ void fth_search_partial(struct search *s, struct fth_layout *layout)
 	provision(s);
 }
 
-void fth_search_full(struct search *s, struct fth_layout *layout)
+void fth_search_full(struct search *s, struct fth_draft *layout)
 {
 	s->layout = layout;
 	fth_vec_clear(&s->list);

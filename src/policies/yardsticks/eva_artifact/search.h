@@ -32,7 +32,7 @@ struct search {
 	bool multi_everywhere; /* apply the multi-task rule outside Algorithm 1 too */
 	const uint32_t *committed_first, *committed_next; /* tasks of each board instance, in committed order */
 
-	struct fth_layout *layout;  /* being drawn */
+	struct fth_draft *layout;  /* being drawn */
 	FTH_VEC(uint32_t) list;     /* candidates: board tasks in order */
 	FTH_VEC(uint32_t) position; /* by board task: place in list */
 	FTH_VEC(uint32_t) order;    /* candidates by group, then place */
@@ -48,9 +48,9 @@ struct search {
 };
 void fth_search_release(struct search *s);
 /* Both fill a layout that was reset and seeded with the pinned tasks. */
-void fth_search_partial(struct search *s, struct fth_layout *layout);
-void fth_search_full(struct search *s, struct fth_layout *layout);
+void fth_search_partial(struct search *s, struct fth_draft *layout);
+void fth_search_full(struct search *s, struct fth_draft *layout);
 /* Sum of the worth of a layout's slots (also noted in each), plain speeds, in slot order. */
-double fth_search_worth(struct search *s, struct fth_layout *layout);
+double fth_search_worth(struct search *s, struct fth_draft *layout);
 
 #endif
