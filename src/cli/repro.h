@@ -48,6 +48,7 @@ struct fth_repro_paper {
 	int (*make)(const char *const *tables, const struct fth_repro_request *req, struct fth_repro_book *book,
 		    struct fth_error *err);
 };
+extern const struct fth_repro_paper fth_repro_eva;
 extern const struct fth_repro_paper *const fth_repro_papers[]; /* NULL-ended */
 
 #endif

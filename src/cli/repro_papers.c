@@ -3,5 +3,6 @@
 #include "cli/repro.h"
 
 const struct fth_repro_paper *const fth_repro_papers[] = {
+	&fth_repro_eva,
 	NULL,
 };
