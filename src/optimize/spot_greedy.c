@@ -5,13 +5,14 @@
 #include "optimize/spot.h"
 #include "optimize/spot_internal.h"
 
-/* Offers in some order, and a pool that grows over them. prefix[k] is the distribution of the first k of them: a candidate's pool
+/* Offers in some order, and a pool that grows over them. upto[k] is the distribution of the first k of them: a candidate's pool
  * differs from the present one in one place only, so only what stands behind that place is convolved again. */
 struct growth {
 	const struct fth_spot_problem *p;
 	uint32_t *order, *count; /* by place in the order */
 	double *prob;
-	struct fth_capacity_dist *prefix; /* noffers + 1 */
+	struct fth_capacity_dist *dist;         /* after each offer that is in the pool; made when it first is */
+	const struct fth_capacity_dist **upto;  /* noffers + 1 */
 	struct fth_capacity_dist scratch;
 	uint64_t total;
 	int64_t memory;
@@ -58,9 +59,11 @@ static void growth_init(struct growth *g, const struct fth_spot_problem *p,
 		g->keys[i] = key(p, i);
 	}
 	qsort_r(g->order, n, sizeof(*g->order), by_key, g->keys);
-	g->prefix = fth_alloc((n + 1) * sizeof(*g->prefix));
+	g->dist = fth_alloc((n + 1) * sizeof(*g->dist));
+	g->upto = fth_alloc((n + 1) * sizeof(*g->upto));
+	fth_capacity_dist_init(&g->dist[0], (size_t)p->capacity);
 	for (uint32_t i = 0; i <= n; i++)
-		fth_capacity_dist_init(&g->prefix[i], (size_t)p->capacity);
+		g->upto[i] = &g->dist[0];
 	fth_capacity_dist_init(&g->scratch, (size_t)p->capacity);
 	for (uint32_t i = 0; i < n; i++)
 		g->prob[i] = fth_spot_p(p, g->order[i]);
@@ -77,7 +80,7 @@ static double availability_with(struct growth *g, uint32_t k, uint64_t m)
 	struct fth_capacity_dist *d = &g->scratch;
 	size_t len = d->len;
 	d->len = (size_t)FTH_MAX(m, (uint64_t)1); /* what is not asked for need not be computed */
-	memcpy(d->pmf, g->prefix[k].pmf, d->len * sizeof(double));
+	memcpy(d->pmf, g->upto[k]->pmf, d->len * sizeof(double));
 	fth_capacity_dist_add(d, (g->count[k] + 1) * at(g, k)->capacity, g->prob[k]);
 	for (uint32_t i = k + 1; i < g->p->noffers; i++)
 		fth_capacity_dist_add(d, g->count[i] * at(g, i)->capacity, g->prob[i]);
@@ -88,7 +91,7 @@ static double availability_with(struct growth *g, uint32_t k, uint64_t m)
 
 static double availability_now(const struct growth *g, uint64_t m)
 {
-	return 1 - fth_capacity_dist_below(&g->prefix[g->p->noffers], m);
+	return 1 - fth_capacity_dist_below(g->upto[g->p->noffers], m);
 }
 
 static void grow(struct growth *g, uint32_t k)
@@ -99,8 +102,16 @@ static void grow(struct growth *g, uint32_t k)
 	g->cost += at(g, k)->price;
 	g->steps++;
 	for (uint32_t i = k; i < g->p->noffers; i++) {
-		fth_capacity_dist_copy(&g->prefix[i + 1], &g->prefix[i]);
-		fth_capacity_dist_add(&g->prefix[i + 1], g->count[i] * at(g, i)->capacity, g->prob[i]);
+		struct fth_capacity_dist *d = &g->dist[i + 1];
+		if (!g->count[i]) {
+			g->upto[i + 1] = g->upto[i];
+			continue;
+		}
+		if (!d->len)
+			fth_capacity_dist_init(d, (size_t)g->p->capacity);
+		fth_capacity_dist_copy(d, g->upto[i]);
+		fth_capacity_dist_add(d, g->count[i] * at(g, i)->capacity, g->prob[i]);
+		g->upto[i + 1] = d;
 	}
 }
 
@@ -118,13 +129,71 @@ static void finish(struct growth *g, struct fth_spot_plan *ret)
 	}
 	ret->steps = g->steps;
 	for (uint32_t i = 0; i <= g->p->noffers; i++)
-		fth_capacity_dist_release(&g->prefix[i]);
+		fth_capacity_dist_release(&g->dist[i]);
 	fth_capacity_dist_release(&g->scratch);
-	free(g->prefix);
+	free(g->dist);
+	free(g->upto);
 	free(g->order);
 	free(g->count);
 	free(g->prob);
 	free(g->keys);
+}
+
+/* ---- the paper ---- */
+
+/* below[m]: probability of fewer than m units in the present pool. */
+static void cumulate(const struct growth *g, double *below)
+{
+	const struct fth_capacity_dist *d = g->upto[g->p->noffers];
+	below[0] = 0;
+	for (size_t c = 0; c < d->len; c++)
+		below[c + 1] = below[c] + d->pmf[c];
+}
+
+/* Availability of the capacity, or of the pool's own while it is smaller, with one machine more of k. A kind that is not in the
+ * pool yet is one shifted look-up, so that only those that are in it are convolved. */
+static double marginal(struct growth *g, const double *below, uint32_t k)
+{
+	uint64_t more = at(g, k)->capacity, m = FTH_MIN(g->total + more, g->p->capacity);
+	if (g->count[k])
+		return availability_with(g, k, m);
+	double p = g->prob[k];
+	return 1 - ((1 - p) * below[m] + p * below[m > more ? m - more : 0]);
+}
+
+/*
+ * Equation 6 with the marginal availability of section 3.3: the machine with the least s log(1/A), where s is its price per unit
+ * and A the availability that the pool then has. Until the target and the memory are met, or the pool costs more than the capacity
+ * on demand: then that is rented.
+ */
+int fth_spot_tr(const struct fth_spot_problem *p, struct fth_spot_plan *ret, struct fth_error *err)
+{
+	struct growth g;
+	int r = fth_spot_check(p, err);
+	if (r)
+		return r;
+	double limit = fth_spot_on_demand(p), *below = fth_alloc((p->capacity + 1) * sizeof(*below));
+	bool met = false;
+	growth_init(&g, p, key_eq6);
+	while (!met && (limit > 0 ? g.cost <= limit : g.total < 3 * p->capacity)) {
+		double best = INFINITY;
+		uint32_t chosen = 0;
+		cumulate(&g, below);
+		for (uint32_t k = 0; k < p->noffers; k++) {
+			double score = key_price(p, g.order[k]) * fth_log(1 / FTH_MAX(marginal(&g, below, k), 1e-300));
+			if (score < best) {
+				best = score;
+				chosen = k;
+			}
+		}
+		grow(&g, chosen);
+		met = g.total >= p->capacity && g.memory >= p->memory && availability_now(&g, p->capacity) >= p->target;
+	}
+	free(below);
+	finish(&g, ret);
+	if (limit > 0 && (!ret->met || ret->cost > limit))
+		fth_spot_try_on_demand(p, ret);
+	return 0;
 }
 
 /* ---- the released program ---- */
@@ -236,6 +305,3 @@ int fth_spot_available(const struct fth_spot_problem *p, struct fth_spot_plan *r
 	finish(&g, ret);
 	return 0;
 }
-int fth_spot_tr(const struct fth_spot_problem *p, struct fth_spot_plan *ret, struct fth_error *err){ return fth_spot_tr_artifact(p,ret,err);}
-int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret, struct fth_error *err){ return fth_spot_tr_artifact(p,ret,err);}
-int fth_spot_lower_bound(const struct fth_spot_problem *p, uint64_t nodes, struct fth_spot_bound *ret, struct fth_error *err){ (void)p;(void)nodes;(void)ret;(void)err; return -1;}
