@@ -23,6 +23,13 @@ struct fth_spot_problem {
 	uint64_t effort;   /* of the search, 1..100; 0: 10 */
 };
 
+/* No pool of these offers that meets target and memory is cheaper. */
+struct fth_spot_bound {
+	double cost;    /* INFINITY: there is no pool at all */
+	bool exact;     /* of divisible machines there is a pool at this price: the gap is rounding alone */
+	uint64_t nodes; /* looked at */
+};
+
 struct fth_spot_plan {
 	uint32_t *count;     /* of each offer */
 	uint32_t *on_demand; /* of each offer's machine, rented on demand */
@@ -33,6 +40,7 @@ struct fth_spot_plan {
 	uint64_t total;      /* capacity of the pool */
 	int64_t memory;
 	uint64_t steps;      /* machines added, or pools looked at */
+	struct fth_spot_bound bound; /* of the search only; nodes is 0 if none was made */
 };
 void fth_spot_plan_release(struct fth_spot_plan *p);
 
@@ -63,13 +71,7 @@ struct fth_spot_method {
 };
 extern const struct fth_spot_method fth_spot_methods[]; /* ended by a NULL name; the first is the default */
 
-/* No pool that meets target and memory is cheaper. nodes: how long to look (0: the default); *ret_exact: the relaxation with
- * divisible machines was solved. */
-struct fth_spot_bound {
-	double cost;
-	bool exact;
-	uint64_t nodes;
-};
+/* nodes: how long to look (0: the default). */
 int fth_spot_lower_bound(const struct fth_spot_problem *p, uint64_t nodes, struct fth_spot_bound *ret, struct fth_error *err);
 
 /* The best availability any pool of these offers can have, however dear: every kind alone holds the capacity. */

@@ -21,7 +21,7 @@
 #include "optimize/spot.h"
 #include "optimize/spot_internal.h"
 
-enum { SET_MAX = 6, SAFE_MAX = 48, CRITICAL_MAX = 96, BAD_MAX = 512, DEFAULT_NODES = 12000 };
+enum { SET_MAX = 6, SAFE_MAX = 160, CRITICAL_MAX = 512, BAD_MAX = 512, DEFAULT_NODES = 1500 };
 
 struct set {
 	double prob; /* that all of it is down */
@@ -106,6 +106,41 @@ static bool in_set(const struct set *s, uint32_t kind)
 	return false;
 }
 
+static bool contains(const struct set *big, const struct set *small)
+{
+	for (uint32_t i = 0; i < small->n; i++)
+		if (!in_set(big, small->kind[i]))
+			return false;
+	return true;
+}
+
+/* A set within a safe one is safe, one that holds a critical one is critical: those say nothing new. */
+static void add_safe(struct tree *t, uint32_t set)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < t->nsafe; i++)
+		if (contains(&t->sets.data[t->safe[i]], &t->sets.data[set]))
+			return;
+	for (uint32_t i = 0; i < t->nsafe; i++)
+		if (!contains(&t->sets.data[set], &t->sets.data[t->safe[i]]))
+			t->safe[kept++] = t->safe[i];
+	t->nsafe = kept;
+	t->safe[t->nsafe++] = set;
+}
+
+static void add_critical(struct tree *t, uint32_t set)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < t->ncritical; i++)
+		if (contains(&t->sets.data[set], &t->sets.data[t->critical[i]]))
+			return;
+	for (uint32_t i = 0; i < t->ncritical; i++)
+		if (!contains(&t->sets.data[t->critical[i]], &t->sets.data[set]))
+			t->critical[kept++] = t->critical[i];
+	t->ncritical = kept;
+	t->critical[t->ncritical++] = set;
+}
+
 /* The decisions on the way to a node. False: there are more than we keep, the node is left as it is. */
 static bool gather(struct tree *t, uint32_t n)
 {
@@ -115,9 +150,9 @@ static bool gather(struct tree *t, uint32_t n)
 		if (t->nsafe == SAFE_MAX || t->ncritical + node->ncritical > CRITICAL_MAX)
 			return false;
 		if (node->safe != FTH_NONE)
-			t->safe[t->nsafe++] = node->safe;
+			add_safe(t, node->safe);
 		for (uint32_t i = 0; i < node->ncritical; i++)
-			t->critical[t->ncritical++] = node->first_critical + i;
+			add_critical(t, node->first_critical + i);
 	}
 	return true;
 }
@@ -179,14 +214,6 @@ static double solve(struct tree *t)
 }
 
 /* ---- the critical sets of a solution ---- */
-
-static bool contains(const struct set *big, const struct set *small)
-{
-	for (uint32_t i = 0; i < small->n; i++)
-		if (!in_set(big, small->kind[i]))
-			return false;
-	return true;
-}
 
 /* Sets of exactly `size` kinds of the support, from place `from`, that leave less than the capacity. */
 static void find_bad(struct tree *t, struct set *s, uint32_t size, uint32_t from, double left, double least)

@@ -13,7 +13,7 @@
 #include "optimize/spot.h"
 #include "optimize/spot_internal.h"
 
-enum { PARTS_MAX = 16, MEMBERS_MAX = 24, EVAL_STEPS = 4000, KEPT_DOMINATORS = 12, SHAPES_MAX = PARTS_MAX + 6 };
+enum { PARTS_MAX = 16, MEMBERS_MAX = 24, EVAL_STEPS = 4000, KEPT_DOMINATORS = 12, POLISHED = 8, SHAPES_MAX = 2 * PARTS_MAX + 4 };
 
 struct search {
 	const struct fth_spot_problem *p;
@@ -23,6 +23,7 @@ struct search {
 	double budget;
 	struct fth_rng rng;
 	uint64_t effort, looked;
+	struct fth_spot_bound bound;
 };
 
 /* A pool while it is changed: the members are the offers with a count. */
@@ -98,15 +99,21 @@ static void pool_set(const struct search *s, struct pool *b, const uint32_t *cou
 
 struct shape {
 	uint32_t m;
+	bool nearest; /* machines are rounded to the nearest number, which repair() may have to mend; else up */
 	uint32_t member[MEMBERS_MAX], units[MEMBERS_MAX], n;
 	double cost;
 };
 
-static double units_cost(const struct search *s, uint32_t m, uint32_t offer, uint32_t units)
+static uint32_t units_machines(const struct search *s, const struct shape *h, uint32_t offer, uint32_t units)
 {
-	const struct fth_spot_offer *o = &s->p->offers[offer];
-	double machines = (double)s->p->capacity * units / m / (double)o->capacity;
-	return o->price * ceil(machines - 1e-9);
+	double machines = (double)s->p->capacity * units / h->m / (double)s->p->offers[offer].capacity;
+	double whole = h->nearest ? floor(machines + 0.5) : ceil(machines - 1e-9);
+	return (uint32_t)FTH_MAX(whole, 1);
+}
+
+static double units_cost(const struct search *s, const struct shape *h, uint32_t offer, uint32_t units)
+{
+	return s->p->offers[offer].price * units_machines(s, h, offer, units);
 }
 
 static double shape_shortfall(struct search *s, const struct shape *h)
@@ -140,10 +147,10 @@ static bool shape_change(const struct search *s, struct shape *h, uint32_t offer
 		h->member[h->n] = offer;
 		h->units[h->n++] = 0;
 	}
-	h->cost -= h->units[i] ? units_cost(s, h->m, offer, h->units[i]) : 0;
+	h->cost -= h->units[i] ? units_cost(s, h, offer, h->units[i]) : 0;
 	h->units[i] = (uint32_t)((int)h->units[i] + by);
 	if (h->units[i]) {
-		h->cost += units_cost(s, h->m, offer, h->units[i]);
+		h->cost += units_cost(s, h, offer, h->units[i]);
 	} else {
 		h->member[i] = h->member[--h->n];
 		h->units[i] = h->units[h->n];
@@ -156,7 +163,7 @@ static double penalised(const struct search *s, double cost, double bad)
 {
 	if (bad <= s->budget)
 		return cost;
-	return cost * (1.02 + 0.25 * fth_log(bad / s->budget) / 2.302585092994046);
+	return cost * (1.01 + 0.35 * fth_log(bad / s->budget) / 2.302585092994046);
 }
 
 static uint32_t any_candidate(struct search *s)
@@ -169,12 +176,11 @@ static bool accept(struct search *s, double now, double then, double heat)
 	return then <= now || fth_rng_real(&s->rng) < fth_exp((now - then) / (heat * now));
 }
 
-static void anneal_shape(struct search *s, uint32_t m, struct shape *best)
+static void anneal_shape(struct search *s, uint32_t m, bool nearest, struct shape *best)
 {
 	uint64_t steps = 2500 * s->effort;
-	struct shape h = {.m = m};
-	best->m = m;
-	best->n = 0;
+	struct shape h = {.m = m, .nearest = nearest};
+	*best = h;
 	best->cost = INFINITY;
 	double now = INFINITY, heat = 0.04, cool = fth_exp(fth_log(0.02) / (double)steps);
 	/* Twice the capacity in the first candidates is a start near feasible pools. */
@@ -201,10 +207,8 @@ static void anneal_shape(struct search *s, uint32_t m, struct shape *best)
 static void shape_to_pool(const struct search *s, const struct shape *h, struct pool *b)
 {
 	uint32_t *count = fth_alloc(s->p->noffers * sizeof(*count));
-	for (uint32_t i = 0; i < h->n; i++) {
-		double machines = (double)s->p->capacity * h->units[i] / h->m / (double)s->p->offers[h->member[i]].capacity;
-		count[h->member[i]] = (uint32_t)ceil(machines - 1e-9);
-	}
+	for (uint32_t i = 0; i < h->n; i++)
+		count[h->member[i]] = units_machines(s, h, h->member[i], h->units[i]);
 	pool_set(s, b, count);
 	free(count);
 }
@@ -419,13 +423,12 @@ static void add_start(struct search *s, struct pool *b, struct starts *t)
 static void find_starts(struct search *s, struct pool *b, struct starts *t)
 {
 	double *share = fth_alloc(s->p->noffers * sizeof(*share));
-	struct fth_spot_bound bound;
 	struct fth_spot_plan greedy;
-	if (!s->p->joint && !fth_spot_relax(s->p, 0, &bound, share, NULL) && from_shares(s, share, b))
+	if (!fth_spot_relax(s->p, 150 * s->effort, &s->bound, share, NULL) && from_shares(s, share, b))
 		add_start(s, b, t);
-	for (uint32_t m = 1; m < PARTS_MAX; m++) {
+	for (uint32_t i = 2; i < 2 * PARTS_MAX; i++) {
 		struct shape h;
-		anneal_shape(s, m, &h);
+		anneal_shape(s, i / 2, i & 1, &h);
 		if (h.n) {
 			shape_to_pool(s, &h, b);
 			add_start(s, b, t);
@@ -451,21 +454,18 @@ static void search_all(struct search *s, struct best *best)
 {
 	struct pool b = {.count = fth_alloc(s->p->noffers * sizeof(*b.count))};
 	struct starts t = {.n = 0};
+	/* A small capacity is a few machines of each kind: there rounding decides, and looking is cheap. */
+	uint64_t steps = (s->p->capacity < 2000 ? 10000 : 2500) * s->effort;
 	find_starts(s, &b, &t);
 	for (uint32_t i = 0; i < t.n; i++) {
 		pool_set(s, &b, t.count[i]);
 		keep_if_better(s, &b, best);
-		/* The best four with care, the others not at all: they are worse shapes. */
-		if (i < 4) {
-			polish(s, &b, 3000 * s->effort, 0.01);
+		bool wide = best->cost > 1.03 * s->bound.cost; /* far from what is proven: look on */
+		if (i < POLISHED || (wide && s->p->capacity < 2000)) {
+			polish(s, &b, steps, 0.003);
 			keep_if_better(s, &b, best);
 		}
 		free(t.count[i]);
-	}
-	if (t.n) {
-		pool_set(s, &b, best->count);
-		polish(s, &b, 3000 * s->effort, 0.001);
-		keep_if_better(s, &b, best);
 	}
 	free(b.count);
 }
@@ -493,6 +493,7 @@ int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret,
 	fth_spot_measure(p, ret);
 	ret->steps = s.looked;
 	fth_spot_try_on_demand(p, ret);
+	ret->bound = s.bound;
 	free(best.count);
 	free(s.cand);
 	free(s.prob);
