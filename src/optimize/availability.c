@@ -90,14 +90,14 @@ double fth_pool_availability(const struct fth_pool_part *parts, size_t n, uint64
 
 struct branching {
 	const struct fth_pool_part *parts;
-	size_t n;
+	double floor;
 	uint64_t steps, max_steps;
 };
 
 /* need: units still wanting; left: units of the parts from i on. */
 static double fall_short(struct branching *b, size_t i, uint64_t need, uint64_t left, double prob)
 {
-	if (left < need)
+	if (left < need || prob < b->floor)
 		return prob;
 	if (b->max_steps && ++b->steps > b->max_steps)
 		return 0;
@@ -109,9 +109,9 @@ static double fall_short(struct branching *b, size_t i, uint64_t need, uint64_t 
 	return bad;
 }
 
-double fth_pool_shortfall(const struct fth_pool_part *parts, size_t n, uint64_t m, uint64_t max_steps)
+double fth_pool_shortfall(const struct fth_pool_part *parts, size_t n, uint64_t m, double floor, uint64_t max_steps)
 {
-	struct branching b = {.parts = parts, .n = n, .max_steps = max_steps};
+	struct branching b = {.parts = parts, .floor = floor, .max_steps = max_steps};
 	uint64_t left = 0;
 	if (!m)
 		return 0;

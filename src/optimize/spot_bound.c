@@ -21,7 +21,7 @@
 #include "optimize/spot.h"
 #include "optimize/spot_internal.h"
 
-enum { SET_MAX = 6, SAFE_MAX = 160, CRITICAL_MAX = 512, BAD_MAX = 512, DEFAULT_NODES = 1500 };
+enum { SET_MAX = 6, SAFE_MAX = 160, CRITICAL_MAX = 512, BAD_MAX = 512, DEFAULT_NODES = 1500, WORK_PER_NODE = 4000 };
 
 struct set {
 	double prob; /* that all of it is down */
@@ -56,6 +56,7 @@ struct tree {
 	double *x;       /* by column */
 	struct set bad[BAD_MAX];
 	uint32_t nbad;
+	uint64_t work; /* done, in units of about a row of a programme times a column */
 };
 
 /* ---- the open nodes ---- */
@@ -206,6 +207,7 @@ static double solve(struct tree *t)
 		fth_lp_add_col(lp, t->unit[kind], at, coef, n);
 	}
 	int r = fth_lp_solve(lp);
+	t->work += rows * (rows + t->ncols) + 1000;
 	double cost = r == -ENOENT ? INFINITY : r ? -1 : fth_lp_objective(lp);
 	for (uint32_t c = 0; c < t->ncols; c++)
 		t->x[c] = r ? 0 : fth_lp_value(lp, c);
@@ -218,8 +220,11 @@ static double solve(struct tree *t)
 /* Sets of exactly `size` kinds of the support, from place `from`, that leave less than the capacity. */
 static void find_bad(struct tree *t, struct set *s, uint32_t size, uint32_t from, double left, double least)
 {
+	if (t->nbad == BAD_MAX)
+		return;
+	t->work++;
 	if (s->n == size) {
-		if (left >= 1 - 1e-7 || t->nbad == BAD_MAX)
+		if (left >= 1 - 1e-7)
 			return;
 		for (uint32_t b = 0; b < t->nbad; b++)
 			if (contains(s, &t->bad[b]))
@@ -247,22 +252,6 @@ static int by_falling_probability(const void *a, const void *b)
 	if (x->n != y->n)
 		return x->n < y->n ? -1 : 1;
 	return memcmp(x->kind, y->kind, x->n * sizeof(x->kind[0]));
-}
-
-static void critical_sets(struct tree *t)
-{
-	double total = 0;
-	t->nbad = 0;
-	for (uint32_t c = 0; c < t->ncols; c++)
-		total += t->x[c];
-	for (uint32_t size = 1; size <= SET_MAX; size++) {
-		struct set none = {.prob = 1};
-		find_bad(t, &none, size, 0, total, t->budget * 1e-3);
-	}
-	if (t->p->joint)
-		for (uint32_t b = 0; b < t->nbad; b++)
-			t->bad[b].prob = fth_joint_all_down(t->p->joint, t->parts, t->bad[b].kind, t->bad[b].n);
-	qsort(t->bad, t->nbad, sizeof(*t->bad), by_falling_probability);
 }
 
 static double both_down(const struct tree *t, const struct set *a, const struct set *b)
@@ -310,6 +299,28 @@ static uint32_t too_many(struct tree *t)
 	return 0;
 }
 
+/* The minimal critical sets of the solution, small ones first, until they are too probable together. Returns how many of them,
+ * most probable first, are; 0: all of them are not (or we cannot tell). */
+static uint32_t critical_sets(struct tree *t)
+{
+	double total = 0;
+	uint32_t count = 0;
+	t->nbad = 0;
+	for (uint32_t c = 0; c < t->ncols; c++)
+		total += t->x[c];
+	for (uint32_t size = 1; size <= SET_MAX && !count && t->nbad < BAD_MAX; size++) {
+		struct set none = {.prob = 1};
+		uint32_t before = t->nbad;
+		find_bad(t, &none, size, 0, total, t->budget * 1e-3);
+		if (t->p->joint)
+			for (uint32_t b = before; b < t->nbad; b++)
+				t->bad[b].prob = fth_joint_all_down(t->p->joint, t->parts, t->bad[b].kind, t->bad[b].n);
+		qsort(t->bad, t->nbad, sizeof(*t->bad), by_falling_probability);
+		count = too_many(t);
+	}
+	return count;
+}
+
 /* ---- the tree ---- */
 
 static void branch(struct tree *t, uint32_t n, uint32_t count)
@@ -324,6 +335,27 @@ static void branch(struct tree *t, uint32_t n, uint32_t count)
 		fth_vec_push(&t->nodes, child);
 		heap_push(t, (uint32_t)t->nodes.len - 1);
 	}
+}
+
+/* Does the node's divisible pool meet the target? Shares become whole numbers of a fine grain, rounded up by less than a grain. */
+static bool meets(const struct tree *t)
+{
+	enum { GRAIN = 1 << 30 };
+	struct fth_pool_part parts[64];
+	uint32_t n = 0;
+	for (uint32_t c = 0; c < t->ncols; c++) {
+		if (t->x[c] <= 1e-9)
+			continue;
+		if (n == FTH_COUNT(parts))
+			return false;
+		struct fth_pool_part part = {(uint64_t)ceil(t->x[c] * GRAIN), 1 - t->q[t->col[c]]};
+		uint32_t k = n++;
+		for (; k && parts[k - 1].weight < part.weight; k--)
+			parts[k] = parts[k - 1];
+		parts[k] = part;
+	}
+	double bad = fth_pool_shortfall(parts, n, GRAIN - 64, t->budget * 1e-9, 100000);
+	return bad >= 0 && bad <= t->budget;
 }
 
 /* Look at the most promising node. True: the bound of the whole tree is found, nothing more can be gained. */
@@ -347,10 +379,9 @@ static bool step(struct tree *t, double *ret_bound, bool *ret_exact)
 		return false;
 	}
 	*ret_bound = node->bound;
-	critical_sets(t);
-	uint32_t count = too_many(t);
+	uint32_t count = critical_sets(t);
 	if (!count) {
-		*ret_exact = !t->p->joint;
+		*ret_exact = !t->p->joint && meets(t);
 		return true;
 	}
 	branch(t, n, count);
@@ -404,7 +435,7 @@ int fth_spot_relax(const struct fth_spot_problem *p, uint64_t nodes, struct fth_
 	if (!nodes)
 		nodes = DEFAULT_NODES;
 	bool done = false;
-	while (!done && t->open.len && ret->nodes < nodes) {
+	while (!done && t->open.len && ret->nodes < nodes && t->work < nodes * WORK_PER_NODE) {
 		double bound;
 		done = step(t, &bound, &ret->exact);
 		ret->cost = FTH_MAX(ret->cost, bound);

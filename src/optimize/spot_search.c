@@ -13,7 +13,7 @@
 #include "optimize/spot.h"
 #include "optimize/spot_internal.h"
 
-enum { PARTS_MAX = 16, MEMBERS_MAX = 24, EVAL_STEPS = 4000, KEPT_DOMINATORS = 12, POLISHED = 8, SHAPES_MAX = 2 * PARTS_MAX + 4 };
+enum { PARTS_MAX = 16, MEMBERS_MAX = 24, EVAL_STEPS = 1500, KEPT_DOMINATORS = 12, POLISHED = 8, GREEDY_MAX = 20000, SHAPES_MAX = 2 * PARTS_MAX + 4 };
 
 struct search {
 	const struct fth_spot_problem *p;
@@ -74,8 +74,8 @@ static double pool_shortfall(struct search *s, const struct pool *b)
 			parts[k] = parts[k - 1];
 		parts[k] = part;
 	}
-	double bad = fth_pool_shortfall(parts, b->n, s->p->capacity, EVAL_STEPS);
-	return bad >= 0 ? bad : 1 - fth_pool_availability(parts, b->n, s->p->capacity);
+	double bad = fth_pool_shortfall(parts, b->n, s->p->capacity, s->budget * 1e-5, EVAL_STEPS);
+	return bad >= 0 ? bad : 1; /* spread so wide that we cannot look at it for long: not for us */
 }
 
 static bool pool_meets(struct search *s, const struct pool *b)
@@ -178,7 +178,7 @@ static bool accept(struct search *s, double now, double then, double heat)
 
 static void anneal_shape(struct search *s, uint32_t m, bool nearest, struct shape *best)
 {
-	uint64_t steps = 2500 * s->effort;
+	uint64_t steps = 2000 * s->effort;
 	struct shape h = {.m = m, .nearest = nearest};
 	*best = h;
 	best->cost = INFINITY;
@@ -435,7 +435,7 @@ static void find_starts(struct search *s, struct pool *b, struct starts *t)
 		}
 	}
 	/* The greedy's own pool, so that we are never dearer. */
-	if (!fth_spot_tr(s->p, &greedy, NULL)) {
+	if (s->p->capacity <= GREEDY_MAX && !fth_spot_tr(s->p, &greedy, NULL)) {
 		if (!greedy.fallback && greedy.met) {
 			uint32_t members = 0;
 			for (uint32_t i = 0; i < s->p->noffers; i++)
@@ -455,13 +455,13 @@ static void search_all(struct search *s, struct best *best)
 	struct pool b = {.count = fth_alloc(s->p->noffers * sizeof(*b.count))};
 	struct starts t = {.n = 0};
 	/* A small capacity is a few machines of each kind: there rounding decides, and looking is cheap. */
-	uint64_t steps = (s->p->capacity < 2000 ? 10000 : 2500) * s->effort;
+	uint64_t steps = (s->p->capacity < 2000 ? 10000 : 2000) * s->effort;
 	find_starts(s, &b, &t);
 	for (uint32_t i = 0; i < t.n; i++) {
 		pool_set(s, &b, t.count[i]);
 		keep_if_better(s, &b, best);
 		bool wide = best->cost > 1.03 * s->bound.cost; /* far from what is proven: look on */
-		if (i < POLISHED || (wide && s->p->capacity < 2000)) {
+		if (i < (s->p->capacity < 2000 ? POLISHED : POLISHED / 2) || (wide && s->p->capacity < 2000)) {
 			polish(s, &b, steps, 0.003);
 			keep_if_better(s, &b, best);
 		}
