@@ -27,10 +27,11 @@ void fth_joint_marginals(const struct fth_joint *j, double *p);
 void fth_joint_correlations(const struct fth_joint *j, double *matrix);
 uint32_t fth_joint_kinds(const struct fth_joint *j);
 
-/* Probability that the pool has at least m units; parts are the kinds, in order. p of the parts must be those the joint model was
- * made of, times at most a common factor for failures. Never above the true value; at most 1e-12 below it. */
-double fth_joint_availability(const struct fth_joint *j, const struct fth_pool_part *parts, uint64_t m);
+/* Probability that the pool has at least m units; parts are all the kinds, in order, and every kind also fails on its own for this
+ * share of the time. Their p counts for shocks only (the states say it themselves). Never above the true value, and below it by
+ * no more than 1e-11. */
+double fth_joint_availability(const struct fth_joint *j, const struct fth_pool_part *parts, uint64_t m, double failure);
 /* Probability that all kinds of a set are down at once. */
-double fth_joint_all_down(const struct fth_joint *j, const struct fth_pool_part *parts, const uint32_t *set, uint32_t n);
+double fth_joint_all_down(const struct fth_joint *j, const uint32_t *set, uint32_t n, double failure);
 
 #endif

@@ -117,11 +117,11 @@ static double plan_availability(const struct fth_spot_problem *p, const struct f
 	uint64_t need = p->capacity > sure ? p->capacity - sure : 0;
 	double up = sure ? 1 - p->failure : 1, a;
 	if (p->joint)
-		a = fth_joint_availability(p->joint, parts, need);
+		a = fth_joint_availability(p->joint, parts, need, p->failure);
 	else
 		a = fth_pool_availability(parts, p->noffers, need);
 	if (sure && p->failure > 0) /* the spot part alone, while the other has failed */
-		a = up * a + p->failure * (p->joint ? fth_joint_availability(p->joint, parts, p->capacity)
+		a = up * a + p->failure * (p->joint ? fth_joint_availability(p->joint, parts, p->capacity, p->failure)
 						     : fth_pool_availability(parts, p->noffers, p->capacity));
 	free(parts);
 	return a;

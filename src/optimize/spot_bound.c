@@ -40,7 +40,6 @@ struct node {
 
 struct tree {
 	const struct fth_spot_problem *p;
-	const struct fth_pool_part *parts; /* of all kinds, for joint probabilities; weights not used */
 	double *unit;    /* dollars for the whole capacity held by this kind */
 	double *q;
 	double *mem;     /* share of the memory wanted that the whole capacity held by this kind brings */
@@ -314,7 +313,7 @@ static uint32_t critical_sets(struct tree *t)
 		find_bad(t, &none, size, 0, total, t->budget * 1e-3);
 		if (t->p->joint)
 			for (uint32_t b = before; b < t->nbad; b++)
-				t->bad[b].prob = fth_joint_all_down(t->p->joint, t->parts, t->bad[b].kind, t->bad[b].n);
+				t->bad[b].prob = fth_joint_all_down(t->p->joint, t->bad[b].kind, t->bad[b].n, t->p->failure);
 		qsort(t->bad, t->nbad, sizeof(*t->bad), by_falling_probability);
 		count = too_many(t);
 	}
@@ -388,11 +387,10 @@ static bool step(struct tree *t, double *ret_bound, bool *ret_exact)
 	return false;
 }
 
-static void prepare(struct tree *t, const struct fth_spot_problem *p, struct fth_pool_part *parts)
+static void prepare(struct tree *t, const struct fth_spot_problem *p)
 {
 	uint32_t n = p->noffers;
 	t->p = p;
-	t->parts = parts;
 	t->unit = fth_alloc(n * sizeof(double));
 	t->q = fth_alloc(n * sizeof(double));
 	t->mem = fth_alloc(n * sizeof(double));
@@ -401,9 +399,8 @@ static void prepare(struct tree *t, const struct fth_spot_problem *p, struct fth
 	t->budget = 1 - p->target;
 	for (uint32_t i = 0; i < n; i++) {
 		double machines = (double)p->capacity / (double)p->offers[i].capacity;
-		parts[i] = (struct fth_pool_part){0, fth_spot_p(p, i)};
 		t->unit[i] = p->offers[i].price * machines;
-		t->q[i] = 1 - parts[i].p;
+		t->q[i] = 1 - fth_spot_p(p, i);
 		t->mem[i] = p->memory ? machines * (double)p->offers[i].memory / (double)p->memory : 0;
 	}
 	struct node root = {.parent = FTH_NONE, .safe = FTH_NONE};
@@ -428,9 +425,8 @@ int fth_spot_relax(const struct fth_spot_problem *p, uint64_t nodes, struct fth_
 	int r = fth_spot_check(p, err);
 	if (r)
 		return r;
-	struct fth_pool_part *parts = fth_alloc(p->noffers * sizeof(*parts));
 	struct tree *t = fth_alloc(sizeof(*t));
-	prepare(t, p, parts);
+	prepare(t, p);
 	*ret = (struct fth_spot_bound){0};
 	if (!nodes)
 		nodes = DEFAULT_NODES;
@@ -452,7 +448,6 @@ int fth_spot_relax(const struct fth_spot_problem *p, uint64_t nodes, struct fth_
 	}
 	tree_release(t);
 	free(t);
-	free(parts);
 	return 0;
 }
 

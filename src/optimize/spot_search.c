@@ -20,6 +20,7 @@ struct search {
 	uint32_t *cand; /* offers worth a share: fewer than KEPT_DOMINATORS others are both cheaper and more available */
 	uint32_t ncand;
 	double *prob;   /* by offer */
+	struct fth_pool_part *all; /* room for one per offer */
 	double budget;
 	struct fth_rng rng;
 	uint64_t effort, looked;
@@ -60,6 +61,13 @@ static bool pool_change(const struct search *s, struct pool *b, uint32_t offer, 
 	return true;
 }
 
+static double joint_shortfall(struct search *s, const struct pool *b)
+{
+	for (uint32_t i = 0; i < s->p->noffers; i++)
+		s->all[i] = (struct fth_pool_part){b->count[i] * s->p->offers[i].capacity, s->p->offers[i].availability};
+	return 1 - fth_joint_availability(s->p->joint, s->all, s->p->capacity, s->p->failure);
+}
+
 /* The probability that the pool falls short. */
 static double pool_shortfall(struct search *s, const struct pool *b)
 {
@@ -67,6 +75,8 @@ static double pool_shortfall(struct search *s, const struct pool *b)
 	s->looked++;
 	if (b->total < s->p->capacity)
 		return 1;
+	if (s->p->joint)
+		return joint_shortfall(s, b);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct fth_pool_part part = {b->count[b->member[i]] * s->p->offers[b->member[i]].capacity, s->prob[b->member[i]]};
 		uint32_t k = i;
@@ -456,6 +466,8 @@ static void search_all(struct search *s, struct best *best)
 	struct starts t = {.n = 0};
 	/* A small capacity is a few machines of each kind: there rounding decides, and looking is cheap. */
 	uint64_t steps = (s->p->capacity < 2000 ? 10000 : 2000) * s->effort;
+	if (s->p->joint)
+		steps /= 10; /* each look is a sum over states or causes */
 	find_starts(s, &b, &t);
 	for (uint32_t i = 0; i < t.n; i++) {
 		pool_set(s, &b, t.count[i]);
@@ -479,6 +491,7 @@ int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret,
 		.p = p,
 		.cand = fth_alloc(p->noffers * sizeof(*s.cand)),
 		.prob = fth_alloc(p->noffers * sizeof(*s.prob)),
+		.all = fth_alloc(p->noffers * sizeof(*s.all)),
 		.budget = 1 - p->target,
 		.effort = p->effort ? p->effort : 10,
 	};
@@ -497,5 +510,6 @@ int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret,
 	free(best.count);
 	free(s.cand);
 	free(s.prob);
+	free(s.all);
 	return 0;
 }
