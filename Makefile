@@ -9,7 +9,7 @@ DESTDIR ?=
 # Seconds each fuzz target runs.
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo build test bench fuzz install clean help deps
+.PHONY: all demo build test bench fuzz docs install clean help deps
 
 all: demo
 
@@ -20,6 +20,7 @@ help:
 	@echo "make test       all tests, plain and with sanitizers"
 	@echo "make bench      benchmarks with growth curves"
 	@echo "make fuzz       run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds (clang)"
+	@echo "make docs       write docs/cli.md anew, after options have changed"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make clean      remove the build folders"
 
@@ -30,8 +31,10 @@ $(BUILD)/build.ninja: | deps
 deps:
 	@scripts/deps.sh build
 
+# Only the program: tests and pages are built where they are needed.
 build: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet
+	@echo "building $(BUILD)/farthing"
+	@ninja -C $(BUILD) farthing >$(BUILD)/ninja.log 2>&1 || { cat $(BUILD)/ninja.log; exit 1; }
 
 demo: build
 	@$(BUILD)/farthing compare --html farthing-report.html
@@ -43,15 +46,19 @@ test:
 	@scripts/test.sh $(BUILD) $(SAN)
 
 bench: build
+	@ninja -C $(BUILD) --quiet
 	@scripts/bench.sh $(BUILD)
 
 fuzz:
 	@scripts/deps.sh fuzz
 	@scripts/fuzz.sh $(FUZZ) $(FUZZ_SECONDS)
 
+docs: build
+	@$(BUILD)/farthing help --markdown >docs/cli.md
+
 install: build
 	@meson configure $(BUILD) --prefix=$(PREFIX) >/dev/null
-	@ninja -C $(BUILD) --quiet
+	@ninja -C $(BUILD) >$(BUILD)/ninja.log 2>&1 || { cat $(BUILD)/ninja.log; exit 1; }
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 	@echo "installed below $(DESTDIR)$(PREFIX)"
 

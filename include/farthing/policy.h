@@ -156,7 +156,9 @@ FTH_EXPORT void fth_plan_preempt(struct fth_plan *p, fth_task_id t, struct fth_r
 FTH_EXPORT void fth_plan_drain(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
 /* Go as soon as the tasks on their way out have left; refused while a task is committed to it. */
 FTH_EXPORT void fth_plan_terminate(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
-/* Decide again at this time even if nothing happens. */
+/* Decide again at this time even if nothing happens. Every wake-up is kept until it comes; the same time
+ * asked for again is one. (Who asks anew in each round should ask for a multiple of its interval, so that
+ * the times meet.) */
 FTH_EXPORT void fth_plan_wake(struct fth_plan *p, fth_time at);
 /* An account of the whole decision, kept with the plan (explain, journal): name a quantity. */
 FTH_EXPORT void fth_plan_note(struct fth_plan *p, const char *name, double value);

@@ -92,6 +92,8 @@ struct fth_billing {
 	fth_time increment; /* > 0 */
 	fth_time minimum;
 	enum fth_bill_from from;
+	bool start_price; /* each increment at the price of its beginning, not as the price goes */
+	bool cut_free;    /* an increment cut short by a revocation is free, and the minimum with it */
 };
 
 /* A delay that is fixed (min == max), or drawn between min and max with the given mean. */

@@ -72,7 +72,13 @@ void *fth_vec_grow(void *data, size_t *cap, size_t need, size_t item);
 #define fth_vec_pop(v) ((v)->data[--(v)->len])
 #define fth_vec_last(v) ((v)->data[(v)->len - 1])
 #define fth_vec_clear(v) ((void)((v)->len = 0))
-#define fth_vec_release(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
+/* Empty it for the next use, and give memory back that the last one did not need by far. */
+#define fth_vec_recycle(v) ((v)->cap > 4096 && (v)->len < (v)->cap / 8 ? fth_vec_release(v) : fth_vec_clear(v))
+/* It grows no more: give back what it does not use. */
+#define fth_vec_trim(v)                                                                           \
+	((void)((v)->len < (v)->cap && ((v)->data = fth_realloc((v)->data, (v)->len * sizeof(*(v)->data))) && \
+		((v)->cap = (v)->len)))
+#define fth_vec_release(v) ((void)(free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0))
 
 /* ---- strings ------------------------------------------------------------------------------------ */
 
@@ -153,6 +159,8 @@ struct fth_heap {
 };
 void fth_heap_push(struct fth_heap *h, fth_time time, uint32_t rank, uint32_t a, uint32_t b, uint32_t c);
 struct fth_heap_item fth_heap_pop(struct fth_heap *h);
+/* Make a heap again of data[0..len), from which the owner has taken items out. */
+void fth_heap_rebuild(struct fth_heap *h);
 void fth_heap_release(struct fth_heap *h);
 
 /* ---- random numbers -------------------------------------------------------------------------------------- */

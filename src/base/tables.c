@@ -23,21 +23,27 @@ uint64_t fth_hash_bytes(const void *p, size_t n, uint64_t seed)
 
 struct fth_map_slot {
 	uint64_t key, value;
-	uint64_t full; /* 0 empty, 1 full, 2 deleted */
 };
+enum { EMPTY = 0, FULL = 1, DELETED = 2 };
+
+/* What each slot is stands behind the slots, a byte each. */
+static uint8_t *states(const struct fth_map *m)
+{
+	return (uint8_t *)(m->slots + m->cap);
+}
 
 static size_t map_find(const struct fth_map *m, uint64_t key, bool *ret_found)
 {
 	size_t mask = m->cap - 1, at = (size_t)fth_hash_u64(key + 0x9e3779b97f4a7c15u) & mask, hole = SIZE_MAX;
+	const uint8_t *state = states(m);
 	for (;; at = (at + 1) & mask) {
-		struct fth_map_slot *s = &m->slots[at];
-		if (s->full == 1 && s->key == key) {
+		if (state[at] == FULL && m->slots[at].key == key) {
 			*ret_found = true;
 			return at;
 		}
-		if (s->full == 2 && hole == SIZE_MAX)
+		if (state[at] == DELETED && hole == SIZE_MAX)
 			hole = at;
-		if (s->full == 0) {
+		if (state[at] == EMPTY) {
 			*ret_found = false;
 			return hole == SIZE_MAX ? at : hole;
 		}
@@ -49,14 +55,14 @@ static void map_resize(struct fth_map *m)
 	struct fth_map old = *m;
 	size_t live = 0;
 	for (size_t i = 0; i < old.cap; i++)
-		live += old.slots[i].full == 1;
+		live += states(&old)[i] == FULL;
 	m->cap = 16;
-	while (m->cap < live * 4)
+	while (m->cap < live * 3)
 		m->cap *= 2;
-	m->slots = fth_alloc(m->cap * sizeof(*m->slots));
+	m->slots = fth_alloc(m->cap * (sizeof(*m->slots) + 1));
 	m->len = 0;
 	for (size_t i = 0; i < old.cap; i++)
-		if (old.slots[i].full == 1)
+		if (states(&old)[i] == FULL)
 			fth_map_put(m, old.slots[i].key, old.slots[i].value);
 	free(old.slots);
 }
@@ -67,9 +73,10 @@ void fth_map_put(struct fth_map *m, uint64_t key, uint64_t value)
 		map_resize(m);
 	bool found;
 	size_t at = map_find(m, key, &found);
-	if (!found && m->slots[at].full == 0)
+	if (!found && states(m)[at] == EMPTY)
 		m->len++;
-	m->slots[at] = (struct fth_map_slot){key, value, 1};
+	m->slots[at] = (struct fth_map_slot){key, value};
+	states(m)[at] = FULL;
 }
 
 bool fth_map_get(const struct fth_map *m, uint64_t key, uint64_t *ret_value)
@@ -90,14 +97,14 @@ bool fth_map_del(struct fth_map *m, uint64_t key)
 	bool found;
 	size_t at = map_find(m, key, &found);
 	if (found)
-		m->slots[at].full = 2;
+		states(m)[at] = DELETED;
 	return found;
 }
 
 void fth_map_clear(struct fth_map *m)
 {
 	if (m->slots)
-		memset(m->slots, 0, m->cap * sizeof(*m->slots));
+		memset(states(m), EMPTY, m->cap);
 	m->len = 0;
 }
 
@@ -151,6 +158,10 @@ void *fth_table_add(struct fth_table *t, uint32_t *ret_id, uint32_t *ret_slot)
 		memset(t->pages[page], 0xff, PAGE * sizeof(uint32_t));
 		t->page_live[page] = 0;
 		t->npages++;
+		if (page && !t->page_live[page - 1]) { /* it was spared while it was the newest */
+			free(t->pages[page - 1]);
+			t->pages[page - 1] = NULL;
+		}
 	}
 	t->pages[page][id % PAGE] = slot;
 	t->page_live[page]++;
@@ -207,24 +218,35 @@ void fth_heap_push(struct fth_heap *h, fth_time time, uint32_t rank, uint32_t a,
 	h->data[i] = item;
 }
 
-struct fth_heap_item fth_heap_pop(struct fth_heap *h)
+/* Put an item into the hole at i or below it. */
+static void sift_down(struct fth_heap *h, size_t i, struct fth_heap_item item)
 {
-	struct fth_heap_item top = h->data[0], last = h->data[--h->len];
-	size_t i = 0;
 	for (;;) {
 		size_t kid = 2 * i + 1;
 		if (kid >= h->len)
 			break;
 		if (kid + 1 < h->len && earlier(&h->data[kid + 1], &h->data[kid]))
 			kid++;
-		if (!earlier(&h->data[kid], &last))
+		if (!earlier(&h->data[kid], &item))
 			break;
 		h->data[i] = h->data[kid];
 		i = kid;
 	}
+	h->data[i] = item;
+}
+
+struct fth_heap_item fth_heap_pop(struct fth_heap *h)
+{
+	struct fth_heap_item top = h->data[0], last = h->data[--h->len];
 	if (h->len)
-		h->data[i] = last;
+		sift_down(h, 0, last);
 	return top;
+}
+
+void fth_heap_rebuild(struct fth_heap *h)
+{
+	for (size_t i = h->len / 2; i-- > 0;)
+		sift_down(h, i, h->data[i]);
 }
 
 void fth_heap_release(struct fth_heap *h)

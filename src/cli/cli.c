@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -66,16 +67,67 @@ unsigned fth_cli_width(void)
 	return w.ws_col;
 }
 
-int fth_cli_write(const char *path, const char *data, size_t n, struct fth_error *err)
+/* ---- files that appear whole or not at all ---- */
+
+/* What is being written now; removed by a signal that ends us. */
+static const char *volatile unfinished;
+
+static void interrupted(int sig)
+{
+	(void)sig;
+	if (unfinished)
+		unlink(unfinished);
+	_exit(FTH_EXIT_INTERRUPTED);
+}
+
+/* Returns what held before; a signal that is ignored stays so. */
+static void guard(const struct fth_output *o, struct sigaction before[3])
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction now = {.sa_handler = interrupted};
+	unfinished = o ? fth_output_unfinished(o) : NULL;
+	for (int i = 0; i < 3; i++) {
+		if (!o) {
+			sigaction(signals[i], &before[i], NULL);
+			continue;
+		}
+		sigaction(signals[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)
+			sigaction(signals[i], &now, NULL);
+	}
+}
+
+int fth_cli_produce(const char *path, int (*write)(void *arg, struct fth_output *o, struct fth_error *err), void *arg,
+		    struct fth_error *err)
 {
 	struct fth_output *o;
+	struct sigaction before[3];
 	int r = fth_output_open(&o, path ? path : "-", err);
 	if (r)
 		return r;
-	r = fth_output_write(o, data, n, err);
+	guard(o, before);
+	r = write(arg, o, err);
+	guard(NULL, before);
 	if (r) {
 		fth_output_abort(o);
 		return r;
 	}
 	return fth_output_commit(o, err);
+}
+
+struct bytes {
+	const char *data;
+	size_t n;
+};
+
+static int write_bytes(void *arg, struct fth_output *o, struct fth_error *err)
+{
+	const struct bytes *b = arg;
+	return fth_output_write(o, b->data, b->n, err);
+}
+
+int fth_cli_write(const char *path, const char *data, size_t n, struct fth_error *err)
+{
+	struct bytes b = {data, n};
+	return fth_cli_produce(path, write_bytes, &b, err);
 }

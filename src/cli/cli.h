@@ -32,6 +32,7 @@ extern const struct fth_option fth_options_common[]; /* --help, --quiet, --color
 extern const struct fth_option fth_options_inputs[];  /* --workload, --catalog */
 extern const struct fth_option fth_options_formats[]; /* in which format those are */
 extern const struct fth_option fth_options_interference[];
+extern const struct fth_option fth_options_market[];
 extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
 extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */
 
@@ -61,7 +62,10 @@ void fth_cli_policies_release(struct fth_cli_policies *p);
 
 /* ---- outputs ---- */
 
-/* The whole of a file at once ("-" or NULL: standard output); it appears whole or not at all. */
+/* A file ("-" or NULL: standard output) as write makes it; it appears whole or not at all, also when interrupted. */
+int fth_cli_produce(const char *path, int (*write)(void *arg, struct fth_output *o, struct fth_error *err), void *arg,
+		    struct fth_error *err);
+/* The whole of a file at once (likewise). */
 int fth_cli_write(const char *path, const char *data, size_t n, struct fth_error *err);
 
 #endif

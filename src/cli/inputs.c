@@ -61,6 +61,17 @@ const struct fth_option fth_options_interference[] = {
 	{0},
 };
 
+const struct fth_option fth_options_market[] = {
+	{.name = "market", .type = FTH_OPT_TEXT, .many = true, .arg = "[TYPE@ZONE=]FILE",
+	 .help = "spot prices over time (EC2 DescribeSpotPriceHistory, or CSV of epoch,az,instance_type,price), or probes of "
+		 "the availability of a type in a zone; types the catalog offers on demand only get spot offers in the "
+		 "file's zones"},
+	{.name = "market-zones", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these zones of the market, parted by commas"},
+	{.name = "market-start", .type = FTH_OPT_TEXT, .arg = "WHEN", .def = "the market's first price",
+	 .help = "when the run begins on the market's clock: 2024-03-01, 2024-03-01T12:00:00Z or seconds since 1970"},
+	{0},
+};
+
 const struct fth_option fth_options_formats[] = {
 	{.name = "workload-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
 	 .nth_choice = nth_workload_format, .help = "format of the workload"},
@@ -118,11 +129,6 @@ static enum fth_format format_of(const struct fth_args *a, const char *option, e
 	return f;
 }
 
-static int open_sample(struct fth_input **ret, const struct fth_sample *s, struct fth_error *err)
-{
-	return fth_input_open_memory(ret, s->name, s->data, s->size, err);
-}
-
 /* A file, or the bundled sample of its kind. */
 static int load_workload(const struct fth_args *a, struct fth_world *w, const struct fth_import_options *o,
 			 struct fth_error *err)
@@ -131,7 +137,7 @@ static int load_workload(const struct fth_args *a, struct fth_world *w, const st
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_workload(&w->workload, path, format_of(a, "workload-format", FTH_CONTENT_WORKLOAD), o, err);
-	int r = open_sample(&in, &fth_sample_workload, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_WORKLOAD, err);
 	if (r)
 		return r;
 	r = fth_read_workload(&w->workload, in, FTH_FORMAT_AUTO, o, err);
@@ -146,7 +152,7 @@ static int load_catalog(const struct fth_args *a, struct fth_world *w, const str
 	struct fth_input *in = NULL;
 	if (path)
 		return fth_load_catalog(&w->catalog, path, format_of(a, "catalog-format", FTH_CONTENT_CATALOG), o, err);
-	int r = open_sample(&in, &fth_sample_catalog, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_CATALOG, err);
 	if (r)
 		return r;
 	r = fth_read_catalog(&w->catalog, in, FTH_FORMAT_AUTO, o, err);
@@ -164,11 +170,43 @@ static int load_profile(const struct fth_args *a, struct fth_world *w, struct ft
 		return fth_load_profile(&w->profile, path, format_of(a, "interference-format", FTH_CONTENT_PROFILE), err);
 	if (!w->has_profile)
 		return 0;
-	int r = open_sample(&in, &fth_sample_profile, err);
+	int r = fth_sample_open(&in, FTH_CONTENT_PROFILE, err);
 	if (r)
 		return r;
 	r = fth_read_profile(&w->profile, in, FTH_FORMAT_AUTO, err);
 	fth_input_close(in);
+	return r;
+}
+
+/* "p3.2xlarge@us-west-2a=probes.json", or a file alone. */
+static int load_one_market(struct fth_world *w, const char *text, const char *zones, struct fth_error *err)
+{
+	const char *at = strchr(text, '@'), *eq = at ? strchr(at, '=') : NULL;
+	struct fth_market_options o = {.zones = zones};
+	char *type = NULL, *zone = NULL;
+	if (eq && !memchr(text, '/', (size_t)(eq - text))) {
+		o.type = type = fth_strndup(text, (size_t)(at - text));
+		o.zone = zone = fth_strndup(at + 1, (size_t)(eq - at - 1));
+		text = eq + 1;
+	}
+	int r = fth_load_market(&w->market, &w->catalog, text, FTH_FORMAT_AUTO, &o, err);
+	free(type);
+	free(zone);
+	return r;
+}
+
+static int load_markets(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	const char *text;
+	size_t pos = 0;
+	int r = 0;
+	while (!r && (text = fth_args_each(a, "market", &pos))) {
+		r = load_one_market(w, text, fth_args_given(a, "market-zones"), err);
+		w->has_market = true;
+	}
+	if (!r && w->has_market && !w->market.rows_kept)
+		r = fth_fail(err, -EINVAL, "--market: none of its %llu rows is about a type of the catalog",
+			     (unsigned long long)w->market.rows_read);
 	return r;
 }
 
@@ -184,8 +222,12 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 		return fth_fail(err, -EINVAL, "--workload and --catalog cannot both be standard input");
 	/* The catalog first: it names the resources that demands may speak of. */
 	r = load_catalog(a, w, &o, err);
-	if (!r)
+	if (!r && fth_verb_option(a->verb, "market", strlen("market")))
+		r = load_markets(a, w, err);
+	if (!r) {
+		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
 		r = load_workload(a, w, &o, err);
+	}
 	if (!r && with_profile)
 		r = load_profile(a, w, err);
 	if (!r)
@@ -199,6 +241,12 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 	const char *text;
 	fth_params_defaults(fth_sim_param_table, ret);
 	ret->seed = fth_args_int(a, "seed");
+	if (fth_verb_option(a->verb, "market-start", strlen("market-start")) && (text = fth_args_given(a, "market-start"))) {
+		fth_time at;
+		if (fth_parse_when(text, strlen(text), &at))
+			return fth_fail(err, -EINVAL, "--market-start: '%s' is not a time such as 2024-03-01 or 1709251200", text);
+		ret->market_start = at / FTH_SEC;
+	}
 	while ((text = fth_args_each(a, "sim", &pos))) {
 		const char *eq = strchr(text, '=');
 		int r = fth_params_set(fth_sim_param_table, ret, "--sim", text, (size_t)(eq - text), eq + 1,

@@ -65,7 +65,7 @@ struct fth_operand {
 
 struct fth_args;
 
-enum { FTH_VERB_GROUPS = 9 };
+enum { FTH_VERB_GROUPS = 10 };
 struct fth_verb {
 	const char *name;    /* may be two words: "plan pack" */
 	const char *summary; /* one line, no full stop */

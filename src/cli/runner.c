@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/runner.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -136,7 +137,7 @@ static int child_run(const struct fth_runner_job *job, struct slot *slot, struct
 	struct fth_journal *journal = NULL;
 	int r = 0;
 	if (job->journal)
-		r = fth_journal_create(&journal, job->journal, job->world, job->policy, (uint32_t)job->sim.max_instances,
+		r = fth_journal_create(&journal, job->journal, job->world, job->policy, &fth_policy_no_packing, (uint32_t)job->sim.max_instances,
 				       &slot->error);
 	return r ? r : run_watched(job, slot, journal, run);
 }
@@ -252,7 +253,7 @@ static void show_progress(const struct runner *x)
 	share /= (double)x->n;
 	fprintf(stderr, "\r\033[Kfarthing: %zu of %zu runs ended, %.0f %%", ended, x->n, 100 * share);
 	if (share > 0.02)
-		fprintf(stderr, ", about %.0f s left", elapsed * (1 - share) / share);
+		fprintf(stderr, ", about %.0f s left", ceil(elapsed * (1 - share) / share));
 	fflush(stderr);
 }
 

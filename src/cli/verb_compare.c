@@ -30,7 +30,7 @@ const struct fth_verb fth_verb_compare = {
 	.about = "Each policy runs the whole workload on the simulated cloud in a process of its own; one that crashes is "
 		 "reported, and the others stand. The same inputs and seed give the same result, whatever --jobs is.\n\n"
 		 "Files are recognised by content; see farthing-formats(5). Money is counted to the nano-dollar.",
-	.options = {options, fth_options_inputs, fth_options_interference, fth_options_formats, fth_options_import,
+	.options = {options, fth_options_inputs, fth_options_interference, fth_options_market, fth_options_formats, fth_options_import,
 		    fth_options_runs, fth_options_results, fth_options_common},
 	.examples = examples,
 	.run = run,

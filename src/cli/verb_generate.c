@@ -19,24 +19,20 @@ static int read_params(const struct fth_args *a, struct fth_generate_params *p, 
 	return 0;
 }
 
+static int write_workload(void *arg, struct fth_output *o, struct fth_error *err)
+{
+	return fth_write_workload(arg, o, err);
+}
+
 static int generate(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	struct fth_generate_params p = {0};
-	struct fth_output *out;
-	const char *path = fth_args_given(a, "out");
 	int r = read_params(a, &p, err);
 	if (!r)
 		r = fth_generate(&w->workload, &p, err);
 	if (!r)
-		r = fth_output_open(&out, path ? path : "-", err);
-	if (r)
-		return r;
-	r = fth_write_workload(&w->workload, out, err);
-	if (r) {
-		fth_output_abort(out);
-		return r;
-	}
-	return fth_output_commit(out, err);
+		r = fth_cli_produce(fth_args_given(a, "out"), write_workload, &w->workload, err);
+	return r;
 }
 
 static int run(struct fth_args *a)

@@ -28,28 +28,37 @@ static int load(struct fth_world *w, const char *path, enum fth_format f, const 
 		return fth_load_catalog(&w->catalog, path, f, o, err);
 	case FTH_CONTENT_PROFILE:
 		return fth_load_profile(&w->profile, path, f, err);
+	case FTH_CONTENT_MARKET:
+		return fth_fail_at(err, -EINVAL, path, 0, "a market is read as it is, with --market; there is nothing to import");
 	}
 	return fth_fail(err, -EINVAL, "%s: cannot be imported", path);
 }
 
-static int store(const struct fth_world *w, enum fth_format f, struct fth_output *out, struct fth_error *err)
+struct loaded {
+	const struct fth_world *world;
+	enum fth_format format;
+};
+
+static int store(void *arg, struct fth_output *out, struct fth_error *err)
 {
-	switch (fth_format_content(f)) {
+	const struct loaded *l = arg;
+	switch (fth_format_content(l->format)) {
 	case FTH_CONTENT_WORKLOAD:
-		return fth_write_workload(&w->workload, out, err);
+		return fth_write_workload(&l->world->workload, out, err);
 	case FTH_CONTENT_CATALOG:
-		return fth_write_catalog(&w->catalog, out, err);
+		return fth_write_catalog(&l->world->catalog, out, err);
 	case FTH_CONTENT_PROFILE:
-		return fth_write_profile(&w->profile, out, err);
+		return fth_write_profile(&l->world->profile, out, err);
+	case FTH_CONTENT_MARKET:
+		break;
 	}
-	return -EINVAL;
+	return fth_fail(err, -EINVAL, "cannot be written");
 }
 
 static int import_file(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	const char *path = a->operands.data[0];
 	struct fth_import_options o;
-	struct fth_output *out;
 	enum fth_format f;
 	int r = find_format(a, path, &f, err);
 	if (!r)
@@ -60,15 +69,8 @@ static int import_file(const struct fth_args *a, struct fth_world *w, struct fth
 	r = load(w, path, f, &o, err);
 	if (r)
 		return r;
-	r = fth_output_open(&out, fth_args_given(a, "out") ? fth_args_given(a, "out") : "-", err);
-	if (r)
-		return r;
-	r = store(w, f, out, err);
-	if (r) {
-		fth_output_abort(out);
-		return r;
-	}
-	return fth_output_commit(out, err);
+	struct loaded l = {w, f};
+	return fth_cli_produce(fth_args_given(a, "out"), store, &l, err);
 }
 
 static int run(struct fth_args *a)

@@ -31,7 +31,7 @@ const struct fth_verb fth_verb_sim = {
 	.summary = "Replay a workload under one policy, in detail",
 	.about = "What compare does, for one policy, with all that is known of the run: where time and money went, what was "
 		 "refused and why, what the policy itself noted.",
-	.options = {options, fth_options_inputs, fth_options_interference, fth_options_formats, fth_options_import,
+	.options = {options, fth_options_inputs, fth_options_interference, fth_options_market, fth_options_formats, fth_options_import,
 		    fth_options_runs, fth_options_results, fth_options_common},
 	.examples = examples,
 	.run = run,

@@ -8,7 +8,7 @@ static int run(struct fth_args *a)
 	int code = FTH_EXIT_OK;
 	enum fth_format f = FTH_FORMAT_AUTO;
 	const char *from = fth_args_given(a, "from");
-	for (int c = FTH_CONTENT_WORKLOAD; from && c <= FTH_CONTENT_PROFILE; c++)
+	for (int c = FTH_CONTENT_WORKLOAD; from && c <= FTH_CONTENT_MARKET; c++)
 		if (!fth_format_find(from, (enum fth_content)c, &f))
 			break;
 	for (size_t i = 0; i < a->operands.len; i++) {
@@ -26,7 +26,7 @@ static int run(struct fth_args *a)
 }
 
 static const struct fth_operand operands[] = {
-	{.name = "FILE", .type = FTH_OPT_FILE, .many = true, .help = "workloads, catalogs or interference files"},
+	{.name = "FILE", .type = FTH_OPT_FILE, .many = true, .help = "workloads, catalogs, interference or market files"},
 	{0},
 };
 static const struct fth_option options[] = {

@@ -13,9 +13,13 @@ static int start_policy(struct fth_engine *e, const struct fth_policy_ops *ops, 
 		e->view.profile = NULL;
 	int r = ops->init ? ops->init(&e->self, &e->view, params) : 0;
 	if (r)
-		return fth_fail(err, r, "policy %s could not start: %s", ops->name, strerror(-r));
+		return fth_fail(err, r < 0 ? r : -EPROTO, "policy %s could not start: %s", ops->name, strerror(abs(r)));
 	e->period = ops->period ? ops->period(e->self) : 0;
-	return 0;
+	if (e->period >= 0)
+		return 0;
+	if (ops->fini)
+		ops->fini(e->self);
+	return fth_fail(err, -EINVAL, "policy %s could not start: its period is negative", ops->name);
 }
 
 int fth_engine_new(struct fth_engine **ret, const struct fth_engine_config *cfg, struct fth_error *err)
@@ -25,7 +29,6 @@ int fth_engine_new(struct fth_engine **ret, const struct fth_engine_config *cfg,
 				cfg->policy->name, cfg->policy->abi, FTH_POLICY_ABI);
 	struct fth_engine *e = fth_alloc(sizeof(*e));
 	e->cfg = *cfg;
-	e->wake = FTH_NEVER;
 	e->last_round = -1;
 	fth_cluster_init(&e->cluster, cfg->syms, cfg->catalog, cfg->kinds, cfg->profile);
 	int r = start_policy(e, cfg->policy, cfg->params, err);
@@ -54,9 +57,14 @@ void fth_engine_free(struct fth_engine *e)
 	for (size_t i = 0; i < e->wishes.len; i++)
 		fth_vec_release(&e->wishes.data[i].offers);
 	fth_vec_release(&e->wishes);
+	fth_vec_release(&e->free_wishes);
+	fth_map_release(&e->wish_of);
 	fth_vec_release(&e->departing);
+	fth_vec_release(&e->departing_from);
 	fth_vec_release(&e->arrivals);
 	fth_vec_release(&e->announced);
+	fth_heap_release(&e->wakes);
+	fth_map_release(&e->waking);
 	free(e);
 }
 
@@ -84,34 +92,48 @@ const struct fth_engine_stats *fth_engine_stats(const struct fth_engine *e)
 	return &e->stats;
 }
 
-int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err)
+struct wish *fth_engine_wish(const struct fth_engine *e, const struct fth_instance *i)
+{
+	uint64_t at;
+	return fth_map_get(&e->wish_of, i->id, &at) ? &e->wishes.data[at] : NULL;
+}
+
+void fth_engine_drop_wish(struct fth_engine *e, const struct fth_instance *i)
+{
+	struct wish *w = fth_engine_wish(e, i);
+	if (!w)
+		return;
+	fth_map_del(&e->wish_of, i->id);
+	fth_vec_push(&e->free_wishes, (uint32_t)(w - e->wishes.data));
+}
+
+void fth_engine_take(struct fth_engine *e, const struct fth_event *ev)
 {
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->before_event)
 			o->before_event(o, &e->cluster, ev);
 	/* Remembered first, because reducing it may imply others that come after. */
+	e->now = ev->time;
 	fth_vec_push(&e->events, *ev);
-	int r = fth_reduce(e, ev, err);
-	if (r) {
-		e->events.len--;
-		return r;
-	}
+	fth_reduce(e, ev);
 	e->stats.events++;
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->after_event)
 			o->after_event(o, &e->cluster, ev);
-	return 0;
 }
 
 int fth_engine_feed(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err)
 {
-	if (ev->kind == FTH_EV_JOB_SUBMITTED || ev->kind == FTH_EV_JOB_DONE)
-		return fth_fail(err, -EINVAL, "event %s is the engine's own", fth_event_name(ev->kind));
-	return fth_engine_take(e, ev, err);
+	int r = fth_event_check(e, ev, err);
+	if (!r)
+		fth_engine_take(e, ev);
+	return r;
 }
 
 fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct fth_job_item *item, fth_time estimate)
 {
+	if (now < e->now || now == FTH_NEVER)
+		return FTH_NONE;
 	struct fth_job *j = fth_cluster_add_job(&e->cluster, item, now, estimate);
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->on_submit)
@@ -122,7 +144,7 @@ fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct ft
 			       .task = FTH_NONE,
 			       .instance = FTH_NONE,
 			       .offer = FTH_NONE};
-	fth_engine_take(e, &ev, NULL);
+	fth_engine_take(e, &ev);
 	return j->id;
 }
 
@@ -133,22 +155,40 @@ fth_time fth_engine_period(const struct fth_engine *e)
 
 static fth_time round_up(fth_time t, fth_time period)
 {
-	return period && t % period ? t + period - t % period : t;
+	if (!period || t % period == 0)
+		return t;
+	return t > FTH_NEVER - period ? FTH_NEVER : t + period - t % period;
 }
 
 fth_time fth_engine_next_round(const struct fth_engine *e, fth_time from)
 {
-	fth_time at = e->wake == FTH_NEVER ? FTH_NEVER : round_up(FTH_MAX(e->wake, from), e->period);
+	fth_time at = FTH_NEVER;
+	if (e->wakes.len)
+		at = round_up(FTH_MAX(e->wakes.data[0].time, from), e->period);
 	if (e->events.len)
 		at = FTH_MIN(at, round_up(FTH_MAX(from, e->events.data[0].time), e->period));
 	/* One round an instant for those with a period: what comes after it in the same instant waits. */
-	if (e->period && at != FTH_NEVER && at <= e->last_round)
-		at = e->last_round + e->period;
+	if (e->period && at <= e->last_round)
+		at = round_up(e->last_round + 1, e->period);
 	return at;
 }
 
-/* The policy failed: say why, and let the fallback go on from the state as it is. */
-static int fall_back(struct fth_engine *e, const char *why, struct fth_error *err)
+/* The wake-ups that are due, told as one event. */
+static void ring(struct fth_engine *e, fth_time now)
+{
+	bool due = false;
+	for (; e->wakes.len && e->wakes.data[0].time <= now; due = true)
+		fth_map_del(&e->waking, (uint64_t)fth_heap_pop(&e->wakes).time);
+	if (due)
+		fth_engine_take(e, &(struct fth_event){.kind = FTH_EV_TIMER,
+						       .time = now,
+						       .job = FTH_NONE,
+						       .task = FTH_NONE,
+						       .instance = FTH_NONE,
+						       .offer = FTH_NONE});
+}
+
+int fth_engine_fall_back(struct fth_engine *e, const char *why, struct fth_error *err)
 {
 	const struct fth_policy_ops *ops = e->cfg.fallback;
 	if (e->stats.fell_back || !ops || ops == e->policy)
@@ -156,6 +196,10 @@ static int fall_back(struct fth_engine *e, const char *why, struct fth_error *er
 	snprintf(e->stats.why_fallback, sizeof(e->stats.why_fallback), "policy %s %s; %s took over", e->policy->name,
 		 why, ops->name);
 	e->stats.fell_back = true;
+	e->stats.fallback = ops->name;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_fallback)
+			o->on_fallback(o, why);
 	if (e->policy->fini)
 		e->policy->fini(e->self);
 	e->fallback_params = fth_alloc(ops->params_size);
@@ -196,11 +240,10 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 	fth_instance_id first = e->cluster.instances.next_id;
 	uint32_t nlaunch = e->plan.next_instance - first, k = 0;
 	fth_instance_id *map = fth_alloc((nlaunch + 1) * sizeof(*map));
-	fth_vec_clear(&e->accepted);
-	fth_vec_clear(&e->verdicts);
+	fth_vec_recycle(&e->accepted);
+	fth_vec_recycle(&e->verdicts);
 	memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
-	fth_vec_clear(&e->arrivals);
-	fth_judge_announce(e);
+	fth_judge_announce(e, now);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {
 		struct fth_action *a = &e->plan.actions.data[i];
 		size_t at = e->accepted.len;
@@ -227,16 +270,10 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 
 int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *ret, struct fth_error *err)
 {
-	if (e->wake != FTH_NEVER && e->wake <= now) {
-		struct fth_event ev = {.kind = FTH_EV_TIMER,
-				       .time = now,
-				       .job = FTH_NONE,
-				       .task = FTH_NONE,
-				       .instance = FTH_NONE,
-				       .offer = FTH_NONE};
-		e->wake = FTH_NEVER;
-		fth_engine_take(e, &ev, NULL);
-	}
+	if (now < e->now || now == FTH_NEVER)
+		return fth_fail(err, -EINVAL, "a round at %lld us, before what has happened", (long long)now);
+	e->now = now;
+	ring(e, now);
 	e->last_round = now;
 	e->stats.rounds++;
 	for (struct fth_observer *o = e->observers; o; o = o->next)
@@ -247,7 +284,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 		char why[96];
 		snprintf(why, sizeof(why), r == -ETIME ? "took longer to decide than its limit" : "failed: %s",
 			 strerror(-r));
-		r = fall_back(e, why, err);
+		r = fth_engine_fall_back(e, why, err);
 		if (r)
 			return r;
 		r = ask(e, now);
@@ -258,7 +295,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->on_plan)
 			o->on_plan(o, &e->cluster, now, &e->plan, e->verdicts.data, e->accepted.data, e->accepted.len);
-	fth_vec_clear(&e->events);
+	fth_vec_recycle(&e->events);
 	fth_cluster_sweep(&e->cluster);
 	*ret = (struct fth_accepted){e->accepted.data, e->accepted.len, &e->plan};
 	return 0;
@@ -266,9 +303,10 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 
 void fth_engine_finish(struct fth_engine *e, fth_time now)
 {
+	now = FTH_MAX(now, e->now);
 	for (fth_instance_id id = e->cluster.view.first_instance; id != FTH_NONE;) {
 		const struct fth_instance *i = fth_cluster_instance(&e->cluster, id);
-		const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now);
+		const struct fth_charge *charge = fth_ledger_close(&e->ledger, id, now, false);
 		for (struct fth_observer *o = e->observers; charge && o; o = o->next)
 			if (o->on_charge)
 				o->on_charge(o, &e->cluster, charge);

@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 
-/* The acceptable offers of an instance that is not acquired yet. */
+/* The acceptable offers of an instance that is not acquired yet, if there is more than one. */
 struct wish {
 	FTH_VEC(fth_offer_id) offers;
 	size_t tried;
@@ -31,7 +31,9 @@ struct fth_engine {
 	void *self;
 	void *fallback_params;
 	fth_time period;
-	fth_time wake;       /* earliest wake-up asked for; FTH_NEVER */
+	fth_time now;        /* of the last event or round */
+	struct fth_heap wakes; /* wake-ups asked for, each time once */
+	struct fth_map waking; /* the times in it */
 	fth_time last_round; /* -1: none yet */
 	struct fth_view view; /* the cluster's, less what this policy may not see */
 
@@ -39,20 +41,29 @@ struct fth_engine {
 	struct fth_plan plan;
 	FTH_VEC(uint8_t) verdicts;
 	FTH_VEC(struct fth_action) accepted;
-	FTH_VEC(struct wish) wishes; /* by instance slot */
-	FTH_VEC(struct fth_res) departing; /* by instance slot: demand of tasks this plan sends away from it */
+	FTH_VEC(struct wish) wishes;
+	FTH_VEC(uint32_t) free_wishes;
+	struct fth_map wish_of; /* instance -> index into wishes */
+	FTH_VEC(struct fth_res) departing; /* demand of tasks this plan sends away from an instance */
+	FTH_VEC(uint32_t) departing_from;  /* by instance slot: 1 + index into it; 0 none */
 	FTH_VEC(struct arrival) arrivals;
 	FTH_VEC(bool) announced;           /* by task slot: counted there, not yet judged */
 };
 
-/* reduce.c: apply one event to the state. */
-int fth_reduce(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+/* NULL if there is (or was) one acceptable offer only. */
+struct wish *fth_engine_wish(const struct fth_engine *e, const struct fth_instance *i);
+void fth_engine_drop_wish(struct fth_engine *e, const struct fth_instance *i);
+
+/* check.c: -EINVAL if the event contradicts the state. */
+int fth_event_check(const struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+/* reduce.c: apply one event, which was checked, to the state. */
+void fth_reduce(struct fth_engine *e, const struct fth_event *ev);
 /* Tell observers, reduce, remember for the policy. */
-int fth_engine_take(struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);
+void fth_engine_take(struct fth_engine *e, const struct fth_event *ev);
 
 /* judge.c: note which tasks a plan sends away, so that others may take their room in the same plan
  * whatever the order of its actions (two tasks can only change places so). */
-void fth_judge_announce(struct fth_engine *e);
+void fth_judge_announce(struct fth_engine *e, fth_time now);
 /* At the end of a plan: where a task announced as leaving was not let go after all, take back the last to
  * come until everything fits. */
 void fth_judge_repair(struct fth_engine *e, fth_time now);

@@ -17,6 +17,21 @@ static struct fth_instance *live_instance(struct fth_engine *e, fth_instance_id 
 	return i && i->state != FTH_INSTANCE_GONE ? i : NULL;
 }
 
+static void add_wish(struct fth_engine *e, const struct fth_instance *i, const fth_offer_id *offers, uint32_t n)
+{
+	if (!e->free_wishes.len) {
+		fth_vec_push(&e->free_wishes, (uint32_t)e->wishes.len);
+		fth_vec_push(&e->wishes, (struct wish){0});
+	}
+	uint32_t at = fth_vec_pop(&e->free_wishes);
+	struct wish *w = &e->wishes.data[at];
+	fth_vec_clear(&w->offers);
+	w->tried = 0;
+	for (uint32_t k = 0; k < n; k++)
+		fth_vec_push(&w->offers, offers[k]);
+	fth_map_put(&e->wish_of, i->id, at);
+}
+
 static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	const struct fth_catalog_store *c = &e->cluster.catalog;
@@ -32,13 +47,8 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 	if (e->cfg.max_instances && e->cluster.view.ninstances >= e->cfg.max_instances)
 		return FTH_REFUSED_TOO_MANY_INSTANCES;
 	struct fth_instance *i = fth_cluster_add_instance(&e->cluster, offers[0], now);
-	while (e->wishes.len <= i->slot)
-		fth_vec_push(&e->wishes, (struct wish){0});
-	struct wish *w = &e->wishes.data[i->slot];
-	fth_vec_clear(&w->offers);
-	w->tried = 0;
-	for (uint32_t k = 0; k < a->noffers; k++)
-		fth_vec_push(&w->offers, offers[k]);
+	if (a->noffers > 1)
+		add_wish(e, i, offers, a->noffers);
 	return FTH_ACCEPTED;
 }
 
@@ -54,8 +64,9 @@ static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, 
 	struct fth_res sum = alt->demand;
 	if (type == i->type) {
 		fth_res_add(&sum, &i->committed);
-		if (i->slot < e->departing.len)
-			fth_res_sub(&sum, &e->departing.data[i->slot]);
+		uint32_t from = i->slot < e->departing_from.len ? e->departing_from.data[i->slot] : 0;
+		if (from)
+			fth_res_sub(&sum, &e->departing.data[from - 1]);
 	} else {
 		for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 			const struct fth_task *other = fth_cluster_task(&e->cluster, id);
@@ -87,8 +98,8 @@ static enum fth_refusal may_commit(struct fth_engine *e, const struct fth_task *
 		return FTH_REFUSED_INSTANCE_LEAVING;
 	enum fth_refusal r = room_on(e, t, i, i->type);
 	if (!r && i->state == FTH_INSTANCE_REQUESTED) {
-		const struct wish *w = &e->wishes.data[i->slot];
-		for (size_t k = w->tried + 1; k < w->offers.len && !r; k++) {
+		const struct wish *w = fth_engine_wish(e, i);
+		for (size_t k = w ? w->tried + 1 : 0; w && k < w->offers.len && !r; k++) {
 			fth_type_id type = e->cluster.catalog.offers.data[w->offers.data[k]].type;
 			r = type == i->type ? FTH_ACCEPTED : room_on(e, t, i, type);
 		}
@@ -104,6 +115,8 @@ static bool is_together(const struct fth_job *j)
 /* About to be committed by the action that is being judged (the last one pushed). */
 static void arrive(struct fth_engine *e, const struct fth_task *t)
 {
+	if (!e->departing.len)
+		return; /* nobody was to make room, so nobody can come in vain */
 	bool alone = !is_together(fth_cluster_job(&e->cluster, t->job));
 	fth_vec_push(&e->arrivals, ((struct arrival){.action = e->verdicts.len,
 						     .accepted = e->accepted.len - 1,
@@ -133,15 +146,21 @@ static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const st
 	return FTH_ACCEPTED;
 }
 
-/* Tasks that advance together are stopped together: none of them may be half-way. */
-static bool is_moving(struct fth_engine *e, const struct fth_task *t)
+/*
+ * Half-way, and to be left alone until the outcome is known. Tasks that advance together are stopped
+ * together, so none of them may be half-way; but one that is being stopped only since this instant,
+ * because a sibling moves, can still be given another target.
+ */
+static bool is_moving(struct fth_engine *e, fth_time now, const struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
 	if (!is_together(j))
 		return t->state == FTH_TASK_STARTING || t->state == FTH_TASK_STOPPING;
+	if (t->state == FTH_TASK_STOPPING)
+		return t->since != now;
 	for (uint32_t k = 0; k < j->ntasks; k++) {
 		enum fth_task_state s = fth_cluster_task(&e->cluster, j->first_task + k)->state;
-		if (s == FTH_TASK_STARTING || (s == FTH_TASK_STOPPING && t->state != FTH_TASK_STOPPING))
+		if (s == FTH_TASK_STARTING || s == FTH_TASK_STOPPING)
 			return true;
 	}
 	return false;
@@ -151,17 +170,26 @@ static void depart(struct fth_engine *e, const struct fth_task *t, bool announce
 {
 	const struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
 	const struct fth_res *demand = &fth_cluster_alt(&e->cluster, t, from->type)->demand;
+	uint32_t *at = &e->departing_from.data[from->slot];
+	if (!*at) {
+		fth_vec_push(&e->departing, (struct fth_res){0});
+		*at = (uint32_t)e->departing.len;
+	}
 	if (announce)
-		fth_res_add(&e->departing.data[from->slot], demand);
+		fth_res_add(&e->departing.data[*at - 1], demand);
 	else
-		fth_res_sub(&e->departing.data[from->slot], demand);
+		fth_res_sub(&e->departing.data[*at - 1], demand);
 	e->announced.data[t->slot] = announce;
 }
 
-void fth_judge_announce(struct fth_engine *e)
+void fth_judge_announce(struct fth_engine *e, fth_time now)
 {
-	while (e->departing.len < e->cluster.view.instance_slots)
-		fth_vec_push(&e->departing, (struct fth_res){0});
+	fth_vec_recycle(&e->arrivals);
+	if (e->departing.len)
+		memset(e->departing_from.data, 0, e->departing_from.len * sizeof(*e->departing_from.data));
+	fth_vec_recycle(&e->departing);
+	while (e->departing_from.len < e->cluster.view.instance_slots)
+		fth_vec_push(&e->departing_from, 0);
 	while (e->announced.len < e->cluster.view.task_slots)
 		fth_vec_push(&e->announced, false);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {
@@ -169,7 +197,7 @@ void fth_judge_announce(struct fth_engine *e)
 		if (a->kind != FTH_ACT_MIGRATE && a->kind != FTH_ACT_PREEMPT)
 			continue;
 		const struct fth_task *t = live_task(e, a->task);
-		if (t && t->target != FTH_NONE && !e->announced.data[t->slot] && !is_moving(e, t))
+		if (t && t->target != FTH_NONE && !e->announced.data[t->slot] && !is_moving(e, now, t))
 			depart(e, t, true);
 	}
 }
@@ -211,10 +239,6 @@ static void terminate_if_empty(struct fth_engine *e, struct fth_instance *i, con
 								.reason = a->reason}));
 }
 
-/*
- * A task of a job that moves together may already be stopping because a sibling moves in this very
- * plan; it can still be given another target. Any other task that is half-way is left alone.
- */
 static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	struct fth_task *t = live_task(e, a->task);
@@ -227,9 +251,7 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 		return FTH_REFUSED_NOT_BOUND;
 	if (t->target == i->id)
 		return FTH_REFUSED_SAME_INSTANCE;
-	bool with_siblings = t->state == FTH_TASK_STOPPING && t->since == now &&
-			     is_together(fth_cluster_job(&e->cluster, t->job));
-	if (!with_siblings && is_moving(e, t))
+	if (is_moving(e, now, t))
 		return FTH_REFUSED_MOVING;
 	enum fth_refusal r = may_commit(e, t, i);
 	if (r)
@@ -242,7 +264,7 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 		t->moves++;
 		fth_cluster_set_state(&e->cluster, t, FTH_TASK_STOPPING, now);
 		restart_siblings(e, now, t, a);
-	} else if (with_siblings) {
+	} else if (t->state == FTH_TASK_STOPPING) {
 		t->moves++;
 	}
 	return FTH_ACCEPTED;
@@ -255,7 +277,7 @@ static enum fth_refusal judge_preempt(struct fth_engine *e, fth_time now, const 
 		return FTH_REFUSED_UNKNOWN_TASK;
 	if (t->state == FTH_TASK_WAITING || t->target == FTH_NONE)
 		return FTH_REFUSED_NOT_BOUND;
-	if (is_moving(e, t))
+	if (is_moving(e, now, t))
 		return FTH_REFUSED_MOVING;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
 	fth_cluster_commit(&e->cluster, t, NULL);
@@ -296,17 +318,21 @@ static void take_back(struct fth_engine *e, fth_time now, const struct arrival *
 	struct fth_task *t = fth_cluster_task(&e->cluster, v->task);
 	struct fth_instance *from = v->from == FTH_NONE ? NULL : live_instance(e, v->from);
 	struct fth_action *a = &e->accepted.data[v->accepted];
-	a->kind = FTH_ACT_NKINDS; /* void */
 	fth_cluster_commit(&e->cluster, t, NULL);
-	if (v->ran && from && !from->leaving && !room_on(e, t, from, from->type)) {
+	bool back = from && !may_commit(e, t, from);
+	if (back)
 		fth_cluster_commit(&e->cluster, t, from);
+	if (t->state == FTH_TASK_STOPPING)
+		t->moves--;
+	a->kind = FTH_ACT_NKINDS; /* void */
+	if (t->state == FTH_TASK_BOUND && !back) {
+		fth_cluster_set_state(&e->cluster, t, FTH_TASK_WAITING, now);
+	} else if (v->ran && back) {
 		fth_cluster_set_state(&e->cluster, t, FTH_TASK_RUNNING, v->since);
 		t->ran = v->ran_before;
-		t->moves--;
-	} else if (t->state == FTH_TASK_BOUND) {
-		fth_cluster_set_state(&e->cluster, t, FTH_TASK_WAITING, now);
-	} else {
-		a->kind = FTH_ACT_PREEMPT;
+	} else if (t->state == FTH_TASK_STOPPING) {
+		a->kind = back ? FTH_ACT_MIGRATE : FTH_ACT_PREEMPT;
+		a->instance = t->target;
 	}
 	e->verdicts.data[v->action] = FTH_REFUSED_NO_ROOM;
 	e->stats.rejected++;
@@ -338,6 +364,15 @@ void fth_judge_repair(struct fth_engine *e, fth_time now)
 	}
 }
 
+/* Every one is kept; the same time asked for again is one. */
+static void wake_at(struct fth_engine *e, fth_time at)
+{
+	if (at == FTH_NEVER || fth_map_get(&e->waking, (uint64_t)at, NULL))
+		return;
+	fth_map_put(&e->waking, (uint64_t)at, 1);
+	fth_heap_push(&e->wakes, at, 0, 0, 0, 0);
+}
+
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
@@ -357,7 +392,7 @@ enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_
 	case FTH_ACT_WAKE:
 		if (a->at <= now)
 			return FTH_REFUSED_IN_THE_PAST;
-		e->wake = FTH_MIN(e->wake, a->at);
+		wake_at(e, a->at);
 		return FTH_ACCEPTED;
 	case FTH_ACT_NKINDS:
 		break;

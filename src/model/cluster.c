@@ -4,7 +4,7 @@
 void fth_cluster_init(struct fth_cluster *c, struct fth_symtab *syms, const struct fth_catalog_store *catalog,
 		      const struct fth_kinds *kinds, const struct fth_profile *profile)
 {
-	*c = (struct fth_cluster){.syms = syms};
+	*c = (struct fth_cluster){.syms = syms, .kinds = kinds};
 	fth_catalog_copy(&c->catalog, catalog);
 	fth_table_init(&c->jobs, sizeof(struct fth_job));
 	fth_table_init(&c->tasks, sizeof(struct fth_task));
@@ -168,6 +168,8 @@ struct fth_job *fth_cluster_add_job(struct fth_cluster *c, const struct fth_job_
 		for (uint32_t i = 0; i < item->groups[g].count; i++, j->ntasks++)
 			add_task(c, j, item->groups[g].kind, now);
 	j->tasks_left = j->ntasks;
+	v->kinds = c->kinds->list.data;
+	v->nkinds = (uint32_t)c->kinds->list.len;
 	v->job_slots = c->jobs.nslots;
 	v->task_slots = c->tasks.nslots;
 	return j;

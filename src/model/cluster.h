@@ -16,6 +16,7 @@
 
 struct fth_cluster {
 	struct fth_symtab *syms; /* borrowed */
+	const struct fth_kinds *kinds; /* borrowed; may grow between submissions */
 	struct fth_catalog_store catalog;
 	struct fth_table jobs, tasks, instances;
 	struct fth_view view; /* lists and counts live here */

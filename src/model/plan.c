@@ -4,9 +4,9 @@
 void fth_plan_reset(struct fth_plan *p, fth_instance_id next_instance)
 {
 	p->next_instance = next_instance;
-	fth_vec_clear(&p->actions);
-	fth_vec_clear(&p->offers);
-	fth_vec_clear(&p->notes);
+	fth_vec_recycle(&p->actions);
+	fth_vec_recycle(&p->offers);
+	fth_vec_recycle(&p->notes);
 }
 
 void fth_plan_release(struct fth_plan *p)

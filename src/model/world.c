@@ -8,10 +8,12 @@ void fth_world_init(struct fth_world *w)
 	fth_catalog_init(&w->catalog, w->syms);
 	fth_workload_init(&w->workload, w->syms, &w->kinds);
 	fth_profile_init(&w->profile, w->syms, 1);
+	fth_market_init(&w->market);
 }
 
 void fth_world_release(struct fth_world *w)
 {
+	fth_market_release(&w->market);
 	fth_profile_release(&w->profile);
 	fth_workload_release(&w->workload);
 	fth_catalog_release(&w->catalog);

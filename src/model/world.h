@@ -4,6 +4,7 @@
 #define FTH_MODEL_WORLD_H
 
 #include "model/catalog.h"
+#include "model/market.h"
 #include "model/profile.h"
 #include "model/workload.h"
 
@@ -14,6 +15,8 @@ struct fth_world {
 	struct fth_workload workload;
 	struct fth_profile profile;
 	bool has_profile;
+	struct fth_market_data market; /* prices and availability over time */
+	bool has_market;
 };
 void fth_world_init(struct fth_world *w);
 void fth_world_release(struct fth_world *w);

@@ -75,6 +75,10 @@ int fth_config_lp_init(struct fth_config_lp *l, uint32_t ngroups, const int64_t 
 	for (uint32_t g = 0; g < ngroups; g++)
 		if (l->worth_most[g] == INT64_MAX)
 			return fth_fail(err, -ENOENT, "group %u fits no type", g);
+	int64_t heaviest = 1;
+	for (size_t i = 0; i < (size_t)nsums * ntypes; i++)
+		heaviest = FTH_MAX(heaviest, l->weight[i]);
+	l->dual_most = 0x1p60 / ((double)heaviest * (nsums + 1));
 	int r = choose_scale(l, err);
 	if (r)
 		return r;
@@ -184,8 +188,10 @@ void fth_config_lp_read_duals(struct fth_config_lp *l)
 		if (!l->worth_most[g])
 			l->value[g] = 0;
 	}
-	for (uint32_t s = 0; s < l->nsums; s++)
-		l->sum_dual[s] = (int64_t)(fth_lp_dual(l->lp, l->ngroups + s) * unit);
+	for (uint32_t s = 0; s < l->nsums; s++) {
+		double u = fth_lp_dual(l->lp, l->ngroups + s) * unit;
+		l->sum_dual[s] = (int64_t)FTH_MAX(-l->dual_most, FTH_MIN(u, l->dual_most));
+	}
 	for (uint32_t t = 0; t < l->ntypes; t++) {
 		l->reduced[t] = l->types[t].price * l->scale;
 		for (uint32_t s = 0; s < l->nsums; s++)
@@ -199,6 +205,7 @@ static uint32_t price_type(struct fth_config_lp *l, uint32_t t, const int64_t *l
 	bool is_new = false;
 	fth_pricer_solve(l->types[t].pricer, l->value, limit, FTH_MAX(l->reduced[t], 0), max_nodes, ret);
 	l->pricing_nodes += ret->nodes;
+	l->pricings++;
 	if (ret->found)
 		intern(l, t, (struct fth_filling *)ret->parts, ret->nparts, &is_new);
 	return is_new;
@@ -304,6 +311,11 @@ int fth_config_lp_solve(struct fth_config_lp *l, const int64_t *lo, const int64_
 	return r;
 }
 
+uint64_t fth_config_lp_work(const struct fth_config_lp *l)
+{
+	return l->pricing_nodes + l->pricings * (20 + l->ngroups) + fth_lp_work(l->lp) / 30;
+}
+
 double fth_config_lp_amount(const struct fth_config_lp *l, uint32_t config)
 {
 	return fth_lp_value(l->lp, l->ngroups + config);
@@ -320,7 +332,7 @@ double fth_config_lp_sum(const struct fth_config_lp *l, uint32_t sum)
 	return total;
 }
 
-void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double n)
+void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double lo, double hi)
 {
-	fth_lp_set_col(l->lp, l->ngroups + config, n, INFINITY);
+	fth_lp_set_col(l->lp, l->ngroups + config, lo, hi);
 }

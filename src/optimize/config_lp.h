@@ -43,9 +43,10 @@ struct fth_config_lp {
 	struct fth_lp *lp;
 	int64_t scale;                 /* units of value per nano-dollar */
 	int64_t *value;                /* by group, of the last solve */
-	int64_t *sum_dual;             /* by sum */
+	int64_t *sum_dual;             /* by sum; within dual_most, so that no product overflows */
+	double dual_most;
 	int64_t *reduced;              /* by type: price less the duals of the sums */
-	uint64_t pricing_nodes, rounds;
+	uint64_t pricing_nodes, pricings, rounds;
 };
 
 /* demand[type * ngroups + group], usable likewise; weight may be NULL when nsums is 0.
@@ -85,12 +86,15 @@ int fth_config_lp_solve(struct fth_config_lp *l, const int64_t *lo, const int64_
 /* One round of pricing with these limits per group; the number of new columns. */
 uint32_t fth_config_lp_price(struct fth_config_lp *l, const int64_t *limit, uint64_t max_nodes);
 
+/* Work done so far, in units of about 50 ns; a clock that gives the same on every machine. */
+uint64_t fth_config_lp_work(const struct fth_config_lp *l);
+
 /* Of the last solve. */
 double fth_config_lp_amount(const struct fth_config_lp *l, uint32_t config);
 double fth_config_lp_sum(const struct fth_config_lp *l, uint32_t sum);
 /* Take integer values from the LP's duals as they stand. */
 void fth_config_lp_read_duals(struct fth_config_lp *l);
-/* Fix at least n of a config; 0 frees it. */
-void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double n);
+/* Bounds on the amount of a config; 0 and INFINITY at first. */
+void fth_config_lp_fix(struct fth_config_lp *l, uint32_t config, double lo, double hi);
 
 #endif

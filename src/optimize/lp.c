@@ -21,7 +21,7 @@ static const double PRIMAL_TOL = 1e-9, DUAL_TOL = 1e-10, PIVOT_TOL = 1e-9;
 
 struct fth_lp {
 	uint32_t m;   /* rows */
-	uint64_t steps;
+	uint64_t steps, work_done;
 	FTH_VEC(double) cost, lo, hi, work, d, alpha; /* by variable; work: costs with shifts; d: reduced */
 	FTH_VEC(unsigned char) state;
 	FTH_VEC(uint32_t) pos;                        /* place in the basis, where basic */
@@ -142,6 +142,11 @@ uint32_t fth_lp_cols(const struct fth_lp *lp)
 uint64_t fth_lp_steps(const struct fth_lp *lp)
 {
 	return lp->steps;
+}
+
+uint64_t fth_lp_work(const struct fth_lp *lp)
+{
+	return lp->work_done;
 }
 
 /* ---- linear algebra ---- */
@@ -288,6 +293,12 @@ static void compute_primal(struct fth_lp *lp)
 	}
 }
 
+/* Basic, or fixed so that it cannot move: its reduced cost and pivot row are never looked at. */
+static bool still(const struct fth_lp *lp, uint32_t v)
+{
+	return lp->state.data[v] == BASIC || lp->lo.data[v] == lp->hi.data[v];
+}
+
 /* y = c_B B^-1 and d = c - y N, for the costs in work. */
 static void compute_dual(struct fth_lp *lp)
 {
@@ -301,7 +312,7 @@ static void compute_dual(struct fth_lp *lp)
 			lp->y[i] += c * lp->binv[p * m + i];
 	}
 	for (uint32_t v = 0; v < lp->cost.len; v++)
-		lp->d.data[v] = lp->state.data[v] == BASIC ? 0 : lp->work.data[v] - dot(lp, lp->y, v);
+		lp->d.data[v] = still(lp, v) ? 0 : lp->work.data[v] - dot(lp, lp->y, v);
 }
 
 /* alpha = row r of B^-1 N, for nonbasic variables. */
@@ -309,7 +320,7 @@ static void compute_row(struct fth_lp *lp, uint32_t r)
 {
 	const double *rho = lp->binv + (size_t)r * lp->m;
 	for (uint32_t v = 0; v < lp->cost.len; v++)
-		lp->alpha.data[v] = lp->state.data[v] == BASIC ? 0 : dot(lp, rho, v);
+		lp->alpha.data[v] = still(lp, v) ? 0 : dot(lp, rho, v);
 }
 
 /* q enters at place r; w = B^-1 a_q; the leaving one rests at `to`; step t of q. */
@@ -344,6 +355,7 @@ static void pivot(struct fth_lp *lp, uint32_t r, uint32_t q, double t, unsigned 
 	lp->fresh = false;
 	lp->age++;
 	lp->steps++;
+	lp->work_done += 2 * m * m + lp->idx.len + 4 * lp->cost.len;
 }
 
 static void refresh(struct fth_lp *lp)
@@ -578,19 +590,25 @@ static int primal_simplex(struct fth_lp *lp, uint64_t limit)
 
 /* ---- the whole ---- */
 
+static void true_costs(struct fth_lp *lp)
+{
+	for (size_t v = 0; v < lp->cost.len; v++)
+		lp->work.data[v] = lp->cost.data[v];
+}
+
 int fth_lp_solve(struct fth_lp *lp)
 {
 	uint64_t limit = 2000 + 50 * ((uint64_t)lp->m + lp->cost.len);
 	int r = 0;
 	/* Each turn ends optimal for the inverse as updated; it stands when a new inverse agrees. */
 	for (int turn = 0; turn < 20; turn++) {
-		memcpy(lp->work.data, lp->cost.data, lp->cost.len * sizeof(double));
+		true_costs(lp);
 		compute_primal(lp);
 		compute_dual(lp);
 		r = dual_simplex(lp, limit);
 		if (r)
 			return r;
-		memcpy(lp->work.data, lp->cost.data, lp->cost.len * sizeof(double));
+		true_costs(lp);
 		compute_dual(lp);
 		r = primal_simplex(lp, limit);
 		if (r)

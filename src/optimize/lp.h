@@ -36,5 +36,6 @@ double fth_lp_value(const struct fth_lp *lp, uint32_t col);
 /* Change of the objective per unit of the row's active bound: >= 0 where lo holds, <= 0 where hi does. */
 double fth_lp_dual(const struct fth_lp *lp, uint32_t row);
 uint64_t fth_lp_steps(const struct fth_lp *lp); /* pivots so far, for reports */
+uint64_t fth_lp_work(const struct fth_lp *lp);  /* about how many multiplications they took: a clock that repeats */
 
 #endif

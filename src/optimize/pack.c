@@ -4,7 +4,7 @@
 
 #include "optimize/pack_internal.h"
 
-enum { DEFAULT_NODES = 200 };
+static const uint64_t DEFAULT_WORK = 20000000;
 
 static void problem_release(struct fth_pack_problem *p)
 {
@@ -199,9 +199,10 @@ static int make_groups(struct fth_pack_problem *p, const struct fth_catalog *c, 
 
 /* ---- plans in and out ---- */
 
-/* The start in our words; every bin on the cheapest type that holds it. */
+/* The start in our words; every bin on the cheapest type that holds it. *ret_usable is false when it has
+ * tasks where we would not put them (on a family where they are slow): it is then no plan of ours. */
 static int read_start(const struct fth_pack_problem *p, uint32_t nitems, const struct fth_packing *from,
-		      struct fth_layout *plan, struct fth_error *err)
+		      struct fth_layout *plan, bool *ret_usable, struct fth_error *err)
 {
 	int64_t *left = fth_alloc((p->ngroups + 1) * sizeof(*left));
 	uint32_t *copies = fth_alloc((p->ngroups + 1) * sizeof(*copies));
@@ -227,7 +228,7 @@ static int read_start(const struct fth_pack_problem *p, uint32_t nitems, const s
 			}
 		uint32_t t = fth_layout_holder(p, parts, n, INT64_MAX);
 		if (t == FTH_NONE)
-			r = -EINVAL;
+			*ret_usable = false;
 		else if (n && bin->repeat)
 			fth_layout_add(p, plan, t, bin->repeat, parts, n);
 	}
@@ -324,6 +325,7 @@ static void report(const struct fth_pack_problem *p, const struct fth_pack_outco
 	ret->nodes = o->nodes;
 	ret->pricing_nodes = o->pricing_nodes;
 	ret->lp_steps = o->lp_steps;
+	ret->work = o->work;
 }
 
 int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const struct fth_pack_item *items,
@@ -338,10 +340,11 @@ int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const st
 	int r = make_groups(&p, c, kinds, items, nitems, err);
 	if (!r)
 		drop_types(&p);
-	if (!r && o.start)
-		r = read_start(&p, nitems, o.start, &start, err);
+	bool has_start = o.start != NULL;
+	if (!r && has_start)
+		r = read_start(&p, nitems, o.start, &start, &has_start, err);
 	if (!r && p.ngroups)
-		r = fth_pack_search(&p, o.start ? &start : NULL, o.max_nodes ? o.max_nodes : DEFAULT_NODES, &outcome, err);
+		r = fth_pack_search(&p, has_start ? &start : NULL, o.max_work ? o.max_work : DEFAULT_WORK, &outcome, err);
 	if (!r) {
 		write_plan(&p, &outcome.plan, items, nitems, &ret->packing);
 		report(&p, &outcome, ret);

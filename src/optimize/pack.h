@@ -11,10 +11,13 @@
 #include "optimize/full_reconfig.h"
 
 struct fth_pack_options {
-	/* A packing of the same items to start from (Full Reconfiguration's, say); NULL: none. */
+	/* A packing of the same items to start from (Full Reconfiguration's, say); NULL: none. One that runs
+	 * tasks where they are slow is left aside. */
 	const struct fth_packing *start;
 	const char *start_method; /* its name, for the result; NULL: "start" */
-	uint32_t max_nodes; /* of the search tree; 0: 200. The limit is a count, so that results repeat. */
+	/* Most work, in units of about 50 ns; 0: 20 million. A count and not a time, so that results repeat;
+	 * it is looked at between nodes, so a hard first node may take more. */
+	uint64_t max_work;
 };
 
 struct fth_pack_result {
@@ -25,10 +28,16 @@ struct fth_pack_result {
 	double gap;                 /* (price - lower bound) / lower bound */
 	bool proven;                /* the gap is 0: nothing cheaper exists */
 	uint32_t groups, types;     /* tasks that differ, types not dominated by others */
-	uint64_t columns, nodes, pricing_nodes, lp_steps;
+	uint64_t columns, nodes, pricing_nodes, lp_steps, work;
 };
 
-/* -ENOENT: a task fits no offer, named in err; -ERANGE: amounts beyond 64 bits. */
+/*
+ * Where a task's family alternatives differ in speed, it goes where it runs at full speed; only if there is no
+ * such offer, where it is least slow. So the tasks do in an hour what they would do alone.
+ *
+ * -ENOENT: a task fits no offer, named in err; -ERANGE: amounts beyond 64 bits; -EINVAL: the start does not
+ * hold the tasks.
+ */
 int fth_pack(const struct fth_catalog *c, const struct fth_kind *kinds, const struct fth_pack_item *items,
 	     uint32_t nitems, const struct fth_pack_options *options, struct fth_pack_result *ret,
 	     struct fth_error *err);

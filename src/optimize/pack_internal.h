@@ -44,10 +44,10 @@ void fth_layout_improve(const struct fth_pack_problem *p, struct fth_layout *pla
 struct fth_pack_outcome {
 	struct fth_layout plan;
 	fth_price lower_bound;
-	uint64_t columns, nodes, pricing_nodes, lp_steps;
+	uint64_t columns, nodes, pricing_nodes, lp_steps, work;
 };
 /* start: a complete plan, or NULL. */
-int fth_pack_search(const struct fth_pack_problem *p, const struct fth_layout *start, uint32_t max_nodes,
+int fth_pack_search(const struct fth_pack_problem *p, const struct fth_layout *start, uint64_t max_work,
 		    struct fth_pack_outcome *ret, struct fth_error *err);
 
 #endif

@@ -37,6 +37,7 @@ struct item {
 	int64_t need[FTH_RES_MAX];
 	int64_t most;      /* copies that the machine alone allows */
 	int64_t value, gain, copies, chosen;
+	double relaxed; /* copies in the relaxation's optimum */
 };
 
 struct fth_pricer {
@@ -150,6 +151,8 @@ static void price_resources(struct fth_pricer *p, const int64_t *limit)
 		fth_lp_set_col(p->lp, i, 0, (double)FTH_MAX(most, 0));
 	}
 	int r = fth_lp_solve(p->lp);
+	for (uint32_t i = 0; i < p->n; i++)
+		p->items[i].relaxed = r ? 0 : fth_lp_value(p->lp, i);
 	for (uint32_t k = 0; k < p->nres; k++) {
 		double l = r == 0 || r == -EAGAIN ? -fth_lp_dual(p->lp, k) * (double)largest : 0;
 		p->price[k] = l > 0 ? (int64_t)(l + 0.5) : 0;
@@ -250,6 +253,34 @@ static bool closed(struct fth_pricer *p, int64_t loss)
 	return false;
 }
 
+/* The i-th number of copies to try, of 0 .. room: from the relaxation's on down, then up. */
+static int64_t choice(const struct item *it, int64_t room, int64_t i)
+{
+	int64_t from = FTH_MIN(room, (int64_t)ceil(it->relaxed - 1e-6));
+	return i <= from ? from - i : i;
+}
+
+/* The relaxation rounded down, then whatever still fits: a first best that is hard to beat. */
+static void round_relaxation(struct fth_pricer *p)
+{
+	int64_t rest[FTH_RES_MAX], value = 0;
+	memcpy(rest, p->cap, sizeof(rest));
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t k = 0; k < p->active; k++) {
+			struct item *it = p->order[k];
+			int64_t n = room_for(p, it, rest);
+			n = FTH_MIN(n, pass ? it->copies - it->chosen : (int64_t)floor(it->relaxed + 1e-6));
+			take(p, it, n, rest, rest);
+			it->chosen += n;
+			value += n * it->value;
+		}
+	}
+	if (value > p->best)
+		record(p, value);
+	for (uint32_t k = 0; k < p->active; k++)
+		p->order[k]->chosen = 0;
+}
+
 /* Items of order[from..] have gain <= 0: each copy taken loses -gain. */
 static void fill(struct fth_pricer *p, uint32_t from, const int64_t *rest, int64_t loss)
 {
@@ -265,9 +296,11 @@ static void fill(struct fth_pricer *p, uint32_t from, const int64_t *rest, int64
 		struct item *it = p->order[k];
 		if (p->top - loss + it->gain <= p->best)
 			return; /* later ones lose no less */
-		for (int64_t n = room_for(p, it, rest); n > 0; n--) {
-			if (closed(p, loss - n * it->gain))
-				continue;
+		int64_t room = room_for(p, it, rest);
+		for (int64_t i = 0; i <= room; i++) {
+			int64_t n = choice(it, room, i);
+			if (!n || closed(p, loss - n * it->gain))
+				continue; /* none: that is what the next item's turn means */
 			take(p, it, n, rest, next);
 			it->chosen = n;
 			fill(p, k + 1, next, loss - n * it->gain);
@@ -286,7 +319,8 @@ static void fill_positive(struct fth_pricer *p, uint32_t k, const int64_t *rest,
 	p->nodes++;
 	struct item *it = p->order[k];
 	int64_t next[FTH_RES_MAX];
-	for (int64_t n = room_for(p, it, rest); n >= 0; n--) {
+	int64_t room = room_for(p, it, rest);
+	for (int64_t n = room; n >= 0; n--) {
 		int64_t after = loss + (it->copies - n) * it->gain;
 		if (closed(p, after))
 			break; /* fewer copies lose more */
@@ -307,8 +341,10 @@ void fth_pricer_solve(struct fth_pricer *p, const int64_t *value, const int64_t 
 	p->nodes = 0;
 	p->max_nodes = max_nodes;
 	p->round++;
-	if (!closed(p, 0))
+	if (!closed(p, 0)) {
+		round_relaxation(p);
 		fill_positive(p, 0, p->cap, 0);
+	}
 	ret->nodes = p->nodes;
 	ret->found = p->best > floor;
 	ret->value = p->best;

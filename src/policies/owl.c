@@ -143,6 +143,20 @@ static uint32_t take_candidate(struct owl *o, fth_kind_id k)
 	return task;
 }
 
+/* A task with enemies is never paired, and stays where it once is. */
+static void set_apart(struct owl *o, const struct fth_view *v, uint32_t task)
+{
+	const struct fth_board_task *bt = &o->board.tasks.data[task];
+	const struct fth_board_group *g = &o->board.groups.data[bt->group];
+	if (bt->at != FTH_NONE) {
+		fth_draft_keep(&o->layout, &o->board, v, task);
+		return;
+	}
+	uint32_t slot = fth_draft_add_slot(&o->layout, &o->board, v, FTH_NONE, g->offer);
+	o->layout.slots.data[slot].worth = g->rp;
+	fth_draft_add_task(&o->layout, &o->board, v, slot, task);
+}
+
 /* Waiting tasks in order, then tasks that are alone by instance; all others stay where they are. */
 static void gather(struct owl *o, const struct fth_view *v)
 {
@@ -157,7 +171,9 @@ static void gather(struct owl *o, const struct fth_view *v)
 		if (bt->pinned)
 			continue;
 		meet(o, v, b->groups.data[bt->group].kind);
-		if (bt->at == FTH_NONE)
+		if (bt->apart)
+			set_apart(o, v, t);
+		else if (bt->at == FTH_NONE)
 			add_candidate(o, t);
 		else if (o->layout.slot_at.data[bt->at] != FTH_NONE || b->instances.data[bt->at].committed >= 2)
 			fth_draft_keep(&o->layout, b, v, t);

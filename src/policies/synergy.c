@@ -68,8 +68,9 @@ static void try_slot(struct synergy *s, const struct fth_view *v, uint32_t task,
 {
 	const struct fth_draft_slot *slot = &s->layout.slots.data[at];
 	fth_type_id type = v->catalog->offers[slot->offer].type;
-	const struct fth_res *d = fth_group_demand(&s->board, v, s->board.tasks.data[task].group, type);
-	if (!d || !fth_res_fits(d, &slot->room))
+	const struct fth_res *d = s->board.groups.data[s->board.tasks.data[task].group].demand[type];
+	if (!d || !fth_fits(d, &slot->room, v->catalog->nres) ||
+	    fth_draft_keeps_apart(&s->layout, &s->board, at, task))
 		return;
 	struct fth_member m = member(s, task);
 	fth_party_clear(&s->party);

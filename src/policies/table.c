@@ -3,6 +3,7 @@
 
 const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_no_packing,
+	&fth_policy_eva,
 	&fth_policy_synergy,
 	&fth_policy_owl,
 	&fth_policy_eva_artifact, /* a yardstick */

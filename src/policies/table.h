@@ -11,6 +11,7 @@ extern const struct fth_policy_ops *const fth_yardsticks[];
 
 /* The engine's fallback when a policy fails: one instance for each task, nothing moves. */
 extern const struct fth_policy_ops fth_policy_no_packing;
+extern const struct fth_policy_ops fth_policy_eva;
 extern const struct fth_policy_ops fth_policy_synergy;
 extern const struct fth_policy_ops fth_policy_owl;
 extern const struct fth_policy_ops fth_policy_eva_artifact;

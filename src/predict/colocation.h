@@ -57,10 +57,14 @@ double fth_colocation_member(const struct fth_colocation *c, uint32_t set, uint3
 struct fth_colocation_pairs {
 	const double *mean; /* [key * stride + neighbour]; t where unseen */
 	uint32_t stride;
+	const double *solo; /* by key: alone; 1 where unseen */
 	const bool *known;  /* whether anything was ever recorded of a key */
 };
 /* Valid until a key is made. */
 struct fth_colocation_pairs fth_colocation_pairs(const struct fth_colocation *c);
+
+/* By how much means have moved in all since this was last asked for; 1 or more if an entry is new. */
+double fth_colocation_moved(struct fth_colocation *c);
 
 /* An entry to which the same observation is added again and again. */
 uint32_t fth_colocation_entry(struct fth_colocation *c, uint32_t key, const uint32_t *others, uint32_t n);

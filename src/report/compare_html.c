@@ -47,9 +47,14 @@ static void headline(const struct fth_figures *f, struct fth_str *out)
 		fth_human_duration(out, z->jct_mean_s, unit);
 		fth_str_add(out, " (");
 		fth_human_percent(out, fabs(d), 1);
-		fth_str_add(out, d >= 0 ? " longer), and is moved " : " shorter), and is moved ");
-		fth_human_real(out, b->jobs ? (double)b->migrations / (double)b->jobs : 0, 1);
-		fth_str_add(out, " times. ");
+		fth_str_add(out, d >= 0 ? " longer), " : " shorter), ");
+		if (b->migrations && b->jobs) {
+			fth_str_add(out, "and is moved ");
+			fth_human_real(out, (double)b->migrations / (double)b->jobs, 1);
+			fth_str_add(out, " times. ");
+		} else {
+			fth_str_add(out, "and is never moved. ");
+		}
 	}
 	fth_str_add(out, "Simulated on <b>");
 	fth_html_text(out, fth_comparison_workload(c));
@@ -114,8 +119,9 @@ static void warnings(const struct fth_figures *f, struct fth_str *out)
 		if (r->fallback[0]) {
 			fth_str_add(out, "the policy failed, ");
 			fth_html_text(out, r->fallback);
-			fth_str_add(out, " took over. ");
-			fth_html_text(out, r->note.len ? r->note.data : "");
+			fth_str_add(out, " took over (");
+			fth_html_text(out, r->note.len ? r->note.data : "no reason told");
+			fth_str_add(out, "). ");
 		}
 		if (r->rejected_actions) {
 			fth_human_int(out, (int64_t)r->rejected_actions);
@@ -169,7 +175,6 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 		fth_human_percent(&v, 1 - (double)r->cost / (double)c->runs[base].cost, 1);
 	td(out, &v);
 	td_time(out, r->jct_mean_s, longest->jct_mean_s);
-	td_time(out, r->jct_p50_s, longest->jct_p50_s);
 	td_time(out, r->jct_p95_s, longest->jct_p95_s);
 	td_time(out, r->wait_mean_s, longest->wait_mean_s);
 	td_time(out, r->idle_mean_s, longest->idle_mean_s);
@@ -183,23 +188,19 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	}
 	fth_human_real(&v, r->norm_throughput, 3);
 	td(out, &v);
-	td_int(out, r->rejected_actions);
-	fth_str_addf(&v, "%.2f s", r->wall_s);
-	td(out, &v);
 	fth_str_add(out, "</tr>\n");
 	fth_str_release(&v);
 }
 
 static void table(const struct fth_figures *f, struct fth_str *out)
 {
-	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT median", "JCT p95",
+	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT p95",
 					    "Wait",   "Not executing", "Instances", "Moves", "Tasks / instance", "GPU",
-					    "CPU",    "Memory",	   "Speed",  "Refused",	 "Simulated in"};
+					    "CPU",    "Memory",	   "Speed"};
 	struct fth_run longest = {0};
 	for (size_t i = 0; i < f->c->nruns; i++) {
 		const struct fth_run *r = &f->c->runs[i];
 		longest.jct_mean_s = FTH_MAX(longest.jct_mean_s, r->jct_mean_s);
-		longest.jct_p50_s = FTH_MAX(longest.jct_p50_s, r->jct_p50_s);
 		longest.jct_p95_s = FTH_MAX(longest.jct_p95_s, r->jct_p95_s);
 		longest.wait_mean_s = FTH_MAX(longest.wait_mean_s, r->wait_mean_s);
 		longest.idle_mean_s = FTH_MAX(longest.idle_mean_s, r->idle_mean_s);
@@ -227,7 +228,10 @@ static void run_notes(const struct fth_run *r, struct fth_str *out)
 	fth_human_int(out, (int64_t)r->rounds_decided);
 	fth_str_add(out, " changed something; ");
 	fth_human_int(out, (int64_t)r->events);
-	fth_str_addf(out, " events; longest decision %.1f ms</dd><dt>Troubles</dt><dd>", r->decide_max_s * 1e3);
+	fth_str_addf(out, " events; simulated in %.2f s, longest decision %.1f ms</dd><dt>Troubles</dt><dd>", r->wall_s,
+		     r->decide_max_s * 1e3);
+	fth_human_int(out, (int64_t)r->rejected_actions);
+	fth_str_add(out, " actions refused, ");
 	fth_human_int(out, (int64_t)r->launch_failures);
 	fth_str_add(out, " launches failed, ");
 	fth_human_int(out, (int64_t)r->lost_tasks);
@@ -288,8 +292,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Moves", "migrations of jobs that had been launched; a job whose tasks move together counts once."},
 		{"Tasks / instance; GPU, CPU, memory", "tasks given to rented machines, and the share of their capacity "
 						       "given to tasks, weighted by time."},
-		{"Speed", "runtime alone divided by executing time, mean over jobs: 1 means that no neighbour slowed a job "
-			  "down."},
+		{"Speed", "observed speed of a job\xe2\x80\x99s launched tasks, mean over jobs: 1 means that no neighbour slowed a job down."},
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
 					 "free. Used: the rest."},

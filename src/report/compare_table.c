@@ -133,8 +133,8 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 			fth_str_addf(out, "! %s: %llu jobs did not end\n", label.data,
 				     (unsigned long long)r->jobs_unfinished);
 		if (r->fallback[0])
-			fth_str_addf(out, "! %s: failed, %s took over%s%s\n", label.data, r->fallback,
-				     r->note.len ? ": " : "", r->note.len ? r->note.data : "");
+			fth_str_addf(out, "! %s: failed, %s took over (%s)\n", label.data, r->fallback,
+				     r->note.len ? r->note.data : "no reason told");
 		if (r->rejected_actions)
 			fth_str_addf(out, "! %s: %llu actions refused %s\n", label.data,
 				     (unsigned long long)r->rejected_actions,
@@ -218,7 +218,7 @@ static void jobs_block(const struct fth_run *r, struct fth_str *out)
 	line(out, "wait for the first launch", &v);
 	fth_human_duration(&v, r->idle_mean_s, fth_human_unit(r->idle_mean_s));
 	line(out, "not executing", &v);
-	fth_str_addf(&v, "%.3f of running alone", r->norm_throughput);
+	fth_str_addf(&v, "%.3f of full speed while launched, mean over jobs", r->norm_throughput);
 	line(out, "speed", &v);
 	fth_human_int(&v, (int64_t)r->migrations);
 	fth_str_addf(&v, " (%.2f per job)", r->jobs ? (double)r->migrations / (double)r->jobs : 0);

@@ -14,11 +14,14 @@ struct live_job {
 	fth_time since;   /* executing since; FTH_NEVER: it does not */
 	fth_time moved;   /* when it was last told to move; FTH_NEVER: not yet */
 	uint32_t running; /* tasks launched and not told to stop */
+	double observed, done; /* time of its tasks under observation, and speed x that time */
 };
 
 /* A task as it was when last looked at; by slot. */
 struct live_task {
 	bool executing;
+	double rate;       /* observed while executing; negative: none */
+	fth_time rate_since;
 	fth_instance_id target, on;
 };
 
@@ -65,7 +68,7 @@ static struct live_job *live_of(struct fth_metrics *m, const struct fth_job *j)
 
 static struct live_task *task_of(struct fth_metrics *m, const struct fth_task *t)
 {
-	const struct live_task none = {.target = FTH_NONE, .on = FTH_NONE};
+	const struct live_task none = {.rate = -1, .target = FTH_NONE, .on = FTH_NONE};
 	FILL_TO(&m->tasks, t->slot, none);
 	return &m->tasks.data[t->slot];
 }
@@ -97,6 +100,26 @@ static void update_executing(struct fth_metrics *m, const struct fth_job *j, fth
 	}
 }
 
+/* The speed observed until now counts until now. */
+static void observe_speed(struct fth_metrics *m, const struct fth_job *j, struct live_task *t, double rate, fth_time now)
+{
+	if (t->executing && t->rate >= 0) {
+		struct live_job *l = live_of(m, j);
+		l->observed += (double)(now - t->rate_since);
+		l->done += t->rate * (double)(now - t->rate_since);
+	}
+	t->rate = rate;
+	t->rate_since = now;
+}
+
+static void on_throughput(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	const struct fth_task *t = fth_cluster_task(c, ev->task);
+	const struct fth_job *j = t ? fth_cluster_job(c, t->job) : NULL;
+	if (j)
+		observe_speed(m, j, task_of(m, t), ev->rate, ev->time);
+}
+
 static void set_executing(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, bool on,
 			  fth_time now)
 {
@@ -104,6 +127,7 @@ static void set_executing(struct fth_metrics *m, const struct fth_cluster *c, co
 	struct live_task *l = task_of(m, t);
 	if (!j || l->executing == on)
 		return;
+	observe_speed(m, j, l, -1, now);
 	l->executing = on;
 	live_of(m, j)->running += on ? 1 : (uint32_t)-1;
 	update_executing(m, j, now);
@@ -144,23 +168,16 @@ static void before_event(struct fth_observer *o, const struct fth_cluster *c, co
 	fth_usage_advance(&metrics_of(o)->usage, ev->time);
 }
 
-static void on_task_done(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, bool told_to_stop,
-			 fth_time now)
+static void on_task_done(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, fth_time now)
 {
 	const struct fth_job *j = fth_cluster_job(c, t->job);
 	m->tasks_done++;
+	/* Of tasks that advance together one less is left: the others may be all there are. */
 	if (!j)
 		return;
-	/* It ended in the very moment at which it was told to move: the move came to nothing. */
-	struct live_job *l = live_of(m, j);
-	struct fth_run_job *r = job_record(m, j->id);
-	if (told_to_stop && l->moved == now && r->moves) {
-		r->moves--;
-		m->migrations--;
-		l->moved = FTH_NEVER;
-	}
-	/* Of tasks that advance together one less is left: the others may be all there are. */
 	update_executing(m, j, now);
+	const struct live_job *l = live_of(m, j);
+	job_record(m, j->id)->speed = l->observed > 0 ? l->done / l->observed : 0;
 }
 
 static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
@@ -175,11 +192,10 @@ static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, co
 		set_executing(m, c, t, true, ev->time);
 		instance_record(m, ev->instance)->tasks++;
 	} else if (ev->kind != FTH_EV_TASK_STARTING) {
-		bool told_to_stop = !task_of(m, t)->executing;
 		set_executing(m, c, t, false, ev->time);
 		m->lost_tasks += ev->kind == FTH_EV_TASK_LOST;
 		if (ev->kind == FTH_EV_TASK_DONE)
-			on_task_done(m, c, t, told_to_stop, ev->time);
+			on_task_done(m, c, t, ev->time);
 	}
 	touch_task(m, c, t);
 }
@@ -225,6 +241,8 @@ static void after_event(struct fth_observer *o, const struct fth_cluster *c, con
 		on_task_event(m, c, ev);
 	} else if (ev->kind == FTH_EV_JOB_DONE) {
 		job_record(m, ev->job)->ended = ev->time;
+	} else if (ev->kind == FTH_EV_THROUGHPUT) {
+		on_throughput(m, c, ev);
 	} else if (ev->kind == FTH_EV_LAUNCH_FAILED) {
 		m->launch_failures++;
 	} else if (ev->kind == FTH_EV_OFFER_CHANGED) {
@@ -262,7 +280,7 @@ static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const
 	for (uint32_t n = 0; n < job->ntasks; n++) {
 		const struct fth_task *t = fth_cluster_task(c, job->first_task + n);
 		if (t)
-			*task_of(m, t) = (struct live_task){.target = FTH_NONE, .on = FTH_NONE};
+			*task_of(m, t) = (struct live_task){.rate = -1, .target = FTH_NONE, .on = FTH_NONE};
 	}
 	/* Jobs are submitted in the workload's order, so its job of this number is this one. */
 	const struct fth_workload *w = m->workload;
@@ -323,13 +341,16 @@ static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_tim
 		const struct fth_action *a = &accepted[n];
 		if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
 			on_move(m, c, a, now);
-		if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT || a->kind == FTH_ACT_PLACE) {
-			const struct fth_task *t = fth_cluster_task(c, a->task);
-			if (t)
-				touch_task(m, c, t);
-		} else if (a->kind == FTH_ACT_DRAIN || a->kind == FTH_ACT_TERMINATE) {
+		else if (a->kind == FTH_ACT_DRAIN || a->kind == FTH_ACT_TERMINATE)
 			touch(m, c, a->instance);
-		}
+	}
+	/* Also of refused actions: a task may be taken back from where it was first sent, and then wait. */
+	for (size_t n = 0; n < plan->actions.len; n++) {
+		enum fth_action_kind kind = plan->actions.data[n].kind;
+		bool of_task = kind == FTH_ACT_PLACE || kind == FTH_ACT_MIGRATE || kind == FTH_ACT_PREEMPT;
+		const struct fth_task *t = of_task ? fth_cluster_task(c, plan->actions.data[n].task) : NULL;
+		if (t)
+			touch_task(m, c, t);
 	}
 	m->rounds_decided += naccepted > 0;
 	for (size_t n = 0; n < plan->notes.len; n++)
@@ -419,6 +440,11 @@ static void engine_figures(struct fth_run *run, const struct fth_engine *e)
 	run->rejected_actions = s->rejected;
 	run->decide_s = (double)s->decide_ns / 1e9;
 	run->decide_max_s = (double)s->decide_max_ns / 1e9;
+	if (s->fell_back) {
+		snprintf(run->fallback, sizeof(run->fallback), "%s", s->fallback);
+		fth_str_clear(&run->note);
+		fth_str_add(&run->note, s->why_fallback);
+	}
 	fth_str_clear(&run->rejected_by);
 	fth_str_addc(&run->rejected_by, '{');
 	for (int k = 1; k < FTH_REFUSED_NKINDS; k++)

@@ -85,12 +85,17 @@ static void figure(struct fth_str *out, double v, const char *unit)
 		fth_str_addf(out, " %s", unit);
 }
 
-/* Ours against the paper's, in percent of it. */
+/* Ours against the paper's: in percent of it, or as a factor where percents say little. */
 static void difference(struct fth_str *out, const struct fth_repro_row *r)
 {
 	if (!isfinite(r->paper) || !isfinite(r->ours) || r->paper == 0)
 		return;
-	double d = r->ours / r->paper - 1;
+	double ratio = r->ours / r->paper, d = ratio - 1;
+	if (ratio >= 10 || (ratio > 0 && ratio <= 0.1)) {
+		fth_str_add(out, ratio >= 10 ? "x " : "1/");
+		fth_human_real(out, ratio >= 10 ? ratio : 1 / ratio, 0);
+		return;
+	}
 	fth_str_add(out, d >= 0 ? "+" : "");
 	fth_human_percent(out, d, fabs(d) < 0.0995 ? 1 : 0);
 }
@@ -167,11 +172,30 @@ static void html_cell(struct fth_str *out, struct fth_str *value)
 	fth_str_clear(value);
 }
 
+/* "table14" as people write it. */
+static void html_name(struct fth_str *out, const char *name)
+{
+	size_t letters = strcspn(name, "0123456789");
+	struct fth_str text = {0};
+	fth_str_addn(&text, name, letters);
+	if (text.len && text.data[0] >= 'a' && text.data[0] <= 'z')
+		text.data[0] = (char)(text.data[0] - 'a' + 'A');
+	if (letters && name[letters])
+		fth_str_addc(&text, ' ');
+	fth_str_add(&text, name + letters);
+	fth_html_text(out, text.data);
+	fth_str_release(&text);
+}
+
 static void html_table(const struct fth_repro_table *t, struct fth_str *out)
 {
 	struct fth_str v = {0};
 	fth_str_add(out, "<h2>");
-	fth_html_text(out, t->title ? t->title : t->name);
+	html_name(out, t->name);
+	if (t->title) {
+		fth_str_add(out, ": ");
+		fth_html_text(out, t->title);
+	}
 	fth_str_add(out, "</h2>\n");
 	if (t->nrows) {
 		fth_str_add(out, "<div class=\"card scroll\"><table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">"
@@ -192,7 +216,7 @@ static void html_table(const struct fth_repro_table *t, struct fth_str *out)
 		fth_str_add(out, "</tbody></table></div>\n");
 	}
 	for (size_t i = 0; i < t->nnotes; i++) {
-		fth_str_add(out, "<p class=\"small\">");
+		fth_str_add(out, "<p class=\"small note\">");
 		fth_html_text(out, t->notes[i]);
 		fth_str_add(out, "</p>\n");
 	}

@@ -83,8 +83,8 @@ void fth_run_job_figures(struct fth_run *run)
 		idle += (double)(took - j->executing);
 		if (j->standalone > 0 && ++stretched)
 			stretch += (double)took / (double)j->standalone;
-		if (j->standalone > 0 && j->executing > 0 && ++measured)
-			speed += (double)j->standalone / (double)j->executing;
+		if (j->speed > 0 && ++measured)
+			speed += j->speed;
 	}
 	double jobs = run->jobs ? (double)run->jobs : 1, sec = (double)FTH_SEC;
 	run->jct_mean_s = jct / jobs / sec;

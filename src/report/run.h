@@ -14,6 +14,7 @@ struct fth_run_job {
 	fth_time submitted, started, ended; /* started: first task first launched; FTH_NEVER: not yet */
 	fth_time executing;                 /* from launched to the next stop or the end, summed */
 	fth_time standalone;                /* its runtime alone at full speed */
+	double speed;                       /* mean observed speed of its launched tasks, full = 1; 0: none observed */
 };
 
 struct fth_run_instance {
@@ -43,7 +44,7 @@ struct fth_run_note {
 struct fth_run {
 	char policy[64];      /* as named by the user */
 	struct fth_str params; /* JSON object of all parameters */
-	char fallback[64];    /* not empty: the policy failed and this one took over; why is in note */
+	char fallback[64];    /* not empty: the policy failed and this one took over; how is in note */
 	struct fth_str note;
 
 	uint64_t jobs, tasks; /* finished */
@@ -56,7 +57,7 @@ struct fth_run {
 	uint64_t instances_launched, launch_failures, migrations, preemptions, lost_tasks;
 	double tasks_per_instance; /* time-weighted over up instances */
 	double alloc[3];           /* gpu, cpu, mem: allocated / rented, time-weighted */
-	double norm_throughput;    /* mean over jobs of runtime alone / executing time */
+	double norm_throughput;    /* mean over jobs of their speed */
 	uint64_t rejected_actions;
 	struct fth_str rejected_by; /* JSON object reason -> count; "{}" */
 	double waste_boot_usd, waste_idle_usd, waste_fragmentation_usd;

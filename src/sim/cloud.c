@@ -14,11 +14,6 @@ static fth_time draw(struct sim *s, enum stream what, const struct fth_instance 
 	return fth_delay_draw(d, &rng);
 }
 
-static fth_time scaled(fth_time t, double scale)
-{
-	return scale == 1 ? t : (fth_time)((double)t * scale + 0.5);
-}
-
 static const struct fth_instance_type *type_of(struct sim *s, const struct fth_instance *i)
 {
 	return &s->cluster->catalog.types.data[i->type];
@@ -28,8 +23,7 @@ static void request(struct sim *s, const struct fth_instance *i)
 {
 	struct sim_instance *si = fth_sim_instance(s, i);
 	fth_time delay = draw(s, DRAW_ACQUIRE, i, &type_of(s, i)->acquire);
-	fth_heap_push(&s->heap, s->now + scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, ACQUIRED, i->id,
-		      si->gen);
+	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, ACQUIRED, i->id, si->gen);
 }
 
 static void launch(struct sim *s, fth_instance_id id)
@@ -52,7 +46,7 @@ static void maybe_go(struct sim *s, const struct fth_instance *i)
 	si->going = true;
 	si->gen++;
 	fth_time delay = draw(s, DRAW_TERMINATE, i, &type_of(s, i)->terminate);
-	fth_heap_push(&s->heap, s->now + delay, RANK_OUTCOME, GONE, i->id, si->gen);
+	fth_sim_schedule(s, delay, RANK_OUTCOME, GONE, i->id, si->gen);
 }
 
 /* ---- starting ---- */
@@ -75,8 +69,7 @@ static int start(struct sim *s, const struct fth_task *t, const struct fth_insta
 	fth_vec_push(&si->held, t->id);
 	struct sim_task *st = fth_sim_task(s, t);
 	st->stopping = false;
-	fth_heap_push(&s->heap, s->now + scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LAUNCHED, t->id,
-		      ++st->gen);
+	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LAUNCHED, t->id, ++st->gen);
 	return fth_sim_feed(s, FTH_EV_TASK_STARTING, t->id, i->id);
 }
 
@@ -94,6 +87,19 @@ static bool has_room(struct sim *s, const struct fth_task *t, const struct fth_i
 	return fth_res_fits(&sum, &type_of(s, i)->capacity);
 }
 
+/* One on its way out counts no more for the judge, but it is still there. */
+static bool is_apart(struct sim *s, const struct fth_task *t, const struct fth_instance *i)
+{
+	const struct sim_instance *si = fth_sim_instance(s, i);
+	fth_sym group = fth_cluster_job(s->cluster, t->job)->anti_affinity;
+	for (size_t k = 0; group && k < si->held.len; k++) {
+		const struct fth_task *other = fth_cluster_task(s->cluster, si->held.data[k]);
+		if (fth_cluster_job(s->cluster, other->job)->anti_affinity == group)
+			return false;
+	}
+	return true;
+}
+
 /* All tasks of a rigid job at once, or none. */
 static int try_start_rigid(struct sim *s, const struct fth_job *j)
 {
@@ -103,14 +109,16 @@ static int try_start_rigid(struct sim *s, const struct fth_job *j)
 		const struct fth_instance *i = fth_cluster_instance(s->cluster, t->target);
 		if (t->state != FTH_TASK_BOUND || !i || !is_up(i))
 			return 0;
-		fth_sim_instance(s, i)->pending = (struct fth_res){0};
+		fth_sim_instance(s, i)->pending = k; /* the last of them on an instance counts */
 	}
+	fth_vec_reserve(&s->pending, j->ntasks);
+	memset(s->pending.data, 0, j->ntasks * sizeof(*s->pending.data));
 	for (uint32_t k = 0; k < j->ntasks && ok; k++) {
 		const struct fth_task *t = fth_cluster_task(s->cluster, j->first_task + k);
 		const struct fth_instance *i = fth_cluster_instance(s->cluster, t->target);
-		struct sim_instance *si = fth_sim_instance(s, i);
-		ok = has_room(s, t, i, &si->pending);
-		fth_res_add(&si->pending, &fth_cluster_alt(s->cluster, t, i->type)->demand);
+		struct fth_res *pending = &s->pending.data[fth_sim_instance(s, i)->pending];
+		ok = has_room(s, t, i, pending) && is_apart(s, t, i);
+		fth_res_add(pending, &fth_cluster_alt(s->cluster, t, i->type)->demand);
 	}
 	int r = 0;
 	for (uint32_t k = 0; ok && k < j->ntasks && !r; k++) {
@@ -139,7 +147,7 @@ static int try_start_task(struct sim *s, const struct fth_task *t)
 		return 0;
 	if (j->kind == FTH_JOB_RIGID)
 		return try_start_rigid(s, j);
-	return may_start(s, j) && has_room(s, t, i, NULL) ? start(s, t, i) : 0;
+	return may_start(s, j) && has_room(s, t, i, NULL) && is_apart(s, t, i) ? start(s, t, i) : 0;
 }
 
 /* Tasks start when the instant is over: all that leaves in it has left by then, and who starts first
@@ -167,7 +175,7 @@ int fth_cloud_start(struct sim *s)
 			r = try_start_task(s, t);
 		}
 	}
-	fth_vec_clear(&s->starts);
+	fth_vec_recycle(&s->starts);
 	return r;
 }
 
@@ -203,8 +211,7 @@ static void stop(struct sim *s, const struct fth_task *t)
 		return; /* only bound so far, or stopped already with a sibling */
 	st->stopping = true;
 	fth_time delay = s->cluster->view.kinds[t->kind].delays.stop;
-	fth_heap_push(&s->heap, s->now + scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, STOPPED, t->id,
-		      ++st->gen);
+	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, STOPPED, t->id, ++st->gen);
 }
 
 static int left(struct sim *s, const struct fth_task *t)
@@ -213,6 +220,7 @@ static int left(struct sim *s, const struct fth_task *t)
 	fth_sim_task(s, t)->stopping = false;
 	fth_cloud_released(s, t, from);
 	int r = fth_sim_feed(s, FTH_EV_TASK_LEFT, t->id, from);
+	fth_progress_saved(s, t);
 	if (!r)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */
@@ -254,7 +262,8 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 	struct fth_rng rng;
 	struct sim_instance *si = fth_sim_instance(s, i);
 	fth_rng_seed(&rng, (uint64_t)s->params->seed, DRAW_FAILURE, (uint64_t)i->id << 32 | i->offer);
-	if (s->params->launch_failure > 0 && fth_rng_real(&rng) < s->params->launch_failure) {
+	bool offered = s->cluster->catalog.offers.data[i->offer].available;
+	if (!offered || (s->params->launch_failure > 0 && fth_rng_real(&rng) < s->params->launch_failure)) {
 		struct fth_event ev = {.kind = FTH_EV_LAUNCH_FAILED,
 				       .why = FTH_FAIL_CAPACITY,
 				       .time = s->now,
@@ -268,16 +277,14 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 		return r;
 	}
 	fth_time delay = draw(s, DRAW_SETUP, i, &type_of(s, i)->setup);
-	fth_heap_push(&s->heap, s->now + scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, READY, i->id,
-		      si->gen);
+	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, READY, i->id, si->gen);
+	fth_market_acquired(s, i);
 	return fth_sim_feed(s, FTH_EV_INSTANCE_ACQUIRED, FTH_NONE, i->id);
 }
 
 static int instance_outcome(struct sim *s, const struct fth_heap_item *item)
 {
 	const struct fth_instance *i = fth_cluster_instance(s->cluster, item->b);
-	if (!i || i->state == FTH_INSTANCE_GONE || fth_sim_instance(s, i)->gen != item->c)
-		return 0;
 	if (item->a == ACQUIRED)
 		return acquired(s, i);
 	if (item->a == GONE)
@@ -291,8 +298,6 @@ int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)
 	if (item->a == ACQUIRED || item->a == READY || item->a == GONE)
 		return instance_outcome(s, item);
 	const struct fth_task *t = fth_cluster_task(s->cluster, item->b);
-	if (!t || t->state == FTH_TASK_DONE || fth_sim_task(s, t)->gen != item->c)
-		return 0;
 	if (item->a == LAUNCHED) {
 		struct sim_instance *si = fth_sim_instance(s, fth_cluster_instance(s->cluster, t->on));
 		fth_sym image = s->cluster->view.kinds[t->kind].image;
@@ -308,7 +313,7 @@ int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)
 	if (fth_progress_stopped(s, t, true))
 		return fth_progress_complete(s, t); /* it got there while it was being stopped */
 	fth_time delay = s->cluster->view.kinds[t->kind].delays.save;
-	fth_heap_push(&s->heap, s->now + scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LEFT, t->id,
-		      fth_sim_task(s, t)->gen);
+	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LEFT, t->id,
+			 fth_sim_task(s, t)->gen);
 	return fth_sim_feed(s, FTH_EV_TASK_STOPPED, t->id, t->on);
 }

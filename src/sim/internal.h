@@ -6,7 +6,7 @@
 #include "sim/sim.h"
 
 /* What a heap item is about (item.a); b is the entity, c its generation. */
-enum what { ACQUIRED, READY, GONE, LAUNCHED, ACTIVE, STOPPED, LEFT, COMPLETE };
+enum what { ACQUIRED, READY, GONE, LAUNCHED, ACTIVE, STOPPED, LEFT, COMPLETE, MARKET, NOTICE, REVOKED };
 enum rank { RANK_OUTCOME = 0, RANK_ARRIVAL = 1, RANK_ROUND = 2, RANK_COMPLETION = 3, RANK_SETTLED = 4 };
 
 /* The simulator's side of a task, by slot. Tasks that advance together share the track (progress) of
@@ -34,7 +34,13 @@ struct sim_instance {
 	bool waited_for; /* something bound to it may be able to start: in sim.starts */
 	FTH_VEC(fth_task_id) held;
 	FTH_VEC(fth_sym) images;
-	struct fth_res pending; /* scratch of the all-at-once start */
+	uint32_t pending; /* scratch of the all-at-once start: index into sim.pending */
+};
+
+/* What the market says of an offer now. */
+struct sim_offer {
+	fth_price price, bid; /* FTH_NEVER: no bid, so no price takes it away */
+	bool probed;          /* the last probe found it */
 };
 
 struct sim {
@@ -50,12 +56,18 @@ struct sim {
 	fth_time now, step;
 	fth_time ended_at; /* the last instant at which something ended */
 	uint64_t jobs_done, jobs_total;
+	uint32_t services; /* jobs that never end */
 	FTH_VEC(struct sim_task) tasks;
 	FTH_VEC(struct sim_instance) instances;
 	FTH_VEC(fth_instance_id) dirty;
 	FTH_VEC(fth_task_id) dirty_tracks;
 	FTH_VEC(fth_instance_id) starts; /* instances on which something may start at the end of this instant */
+	FTH_VEC(struct fth_res) pending; /* what a rigid job would take of an instance */
 	FTH_VEC(fth_sym) rank_of; /* class symbol -> place in the order of class names */
+	FTH_VEC(struct sim_offer) offers;
+	struct fth_market_tape tape;
+	size_t tape_pos;
+	FTH_VEC(fth_instance_id) touched; /* scratch of a revocation */
 	struct fth_error *err;
 };
 
@@ -65,6 +77,13 @@ struct sim_instance *fth_sim_instance(struct sim *s, const struct fth_instance *
 const struct fth_task *fth_sim_lead(const struct sim *s, const struct fth_task *t);
 bool fth_sim_together(const struct fth_job *j);
 int fth_sim_feed(struct sim *s, enum fth_event_kind kind, fth_task_id task, fth_instance_id instance);
+
+/* Put something on the clock this long from now; what would be after the end of time never happens. */
+void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what what, uint32_t entity, uint32_t gen);
+/* Something came between, and it will not happen. */
+bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item);
+/* A delay times a parameter. */
+fth_time fth_sim_scaled(fth_time t, double scale);
 
 /* cloud.c: instances and the starting and stopping of tasks */
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts);
@@ -76,9 +95,15 @@ void fth_cloud_released(struct sim *s, const struct fth_task *t, fth_instance_id
 /* After anything was freed on an instance: others may start, or it may go. */
 int fth_cloud_after_release(struct sim *s, fth_instance_id from);
 
+/* market.c: prices, availability, revocations */
+int fth_market_start(struct sim *s);
+int fth_market_outcome(struct sim *s, const struct fth_heap_item *item);
+void fth_market_acquired(struct sim *s, const struct fth_instance *i);
+
 /* progress.c: speeds, progress, completion */
 void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct fth_job_item *item);
 void fth_progress_launched(struct sim *s, const struct fth_task *t);
+void fth_progress_saved(struct sim *s, const struct fth_task *t);
 bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved);
 int fth_progress_complete(struct sim *s, const struct fth_task *t);
 int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);

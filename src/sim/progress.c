@@ -87,25 +87,36 @@ void fth_progress_launched(struct sim *s, const struct fth_task *t)
 	fth_progress_touch(s, fth_cluster_instance(s->cluster, t->on));
 	mark_track(s, t);
 	track->nlaunched++;
-	fth_time init = (fth_time)((double)k->delays.init * s->params->job_delay_scale);
-	track->init_from = FTH_MAX(track->init_from, s->now + init);
+	fth_time init = fth_sim_scaled(k->delays.init, s->params->job_delay_scale);
+	init = init > FTH_NEVER - s->now ? FTH_NEVER : s->now + init;
+	track->init_from = FTH_MAX(track->init_from, init);
 	if (!fth_sim_together(j) || track->nlaunched == j->ntasks)
-		fth_heap_push(&s->heap, track->init_from, RANK_OUTCOME, ACTIVE, fth_sim_lead(s, t)->id,
-			      track->track_gen);
+		fth_sim_schedule(s, FTH_MAX(track->init_from - s->now, 0), RANK_OUTCOME, ACTIVE, fth_sim_lead(s, t)->id,
+				 track->track_gen);
 }
 
-/* The task runs no more; unsaved progress is lost. True if it turns out to be done. */
+/* Its state is safe now; that of tasks which advance together, when the last of them has left. */
+void fth_progress_saved(struct sim *s, const struct fth_task *t)
+{
+	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
+	struct sim_task *track = track_of(s, t);
+	for (uint32_t k = 0; fth_sim_together(j) && k < j->ntasks; k++)
+		if (fth_cluster_task(s->cluster, j->first_task + k)->state == FTH_TASK_STOPPING)
+			return;
+	track->saved = track->done;
+}
+
+/* The task runs no more; if it falls, what was not saved is lost. True if it turns out to be done. */
 bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved)
 {
 	struct sim_task *st = fth_sim_task(s, t), *track = track_of(s, t);
+	bool ran = track->active;
+	if (st->launched)
+		advance(s, track);
+	if (!saved)
+		track->done = track->saved;
 	if (!st->launched)
 		return false;
-	bool ran = track->active;
-	advance(s, track);
-	if (saved)
-		track->saved = track->done;
-	else
-		track->done = track->saved;
 	track->active = false;
 	track->track_gen++;
 	track->nlaunched--;
@@ -164,9 +175,7 @@ int fth_progress_complete(struct sim *s, const struct fth_task *t)
 int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item)
 {
 	const struct fth_task *t = fth_cluster_task(s->cluster, item->b);
-	struct sim_task *track = t ? fth_sim_task(s, t) : NULL;
-	if (!t || track->track_gen != item->c || t->state == FTH_TASK_DONE)
-		return 0; /* something came between */
+	struct sim_task *track = fth_sim_task(s, t);
 	if (item->a == COMPLETE)
 		return complete(s, t->id);
 	track->active = true;
@@ -294,20 +303,21 @@ static int show_speed(struct sim *s, const struct fth_task *t, double speed)
 static void predict(struct sim *s, const struct fth_task *lead, struct sim_task *track)
 {
 	track->track_gen++;
-	fth_time at;
+	fth_time after; /* `last` */
 	if (s->step) {
 		uint64_t n = fth_repeat_until(track->done, track->inc, track->total);
-		if (n > (uint64_t)(INT64_MAX / 4 / s->step))
+		if (n > (uint64_t)(FTH_NEVER / s->step))
 			return;
-		at = track->last + (fth_time)FTH_MAX(n, 1) * s->step;
+		after = (fth_time)FTH_MAX(n, 1) * s->step;
 	} else {
 		double left = FTH_MAX(0, track->total - track->done) / track->inc;
-		if (!(left < 4e18))
+		if (!(left < 9e18))
 			return;
-		fth_time whole = (fth_time)left;
-		at = track->last + whole + ((double)whole < left);
+		after = (fth_time)left;
+		after += (double)after < left;
 	}
-	fth_heap_push(&s->heap, FTH_MAX(at, s->now), RANK_COMPLETION, COMPLETE, lead->id, track->track_gen);
+	fth_sim_schedule(s, FTH_MAX(after - (s->now - track->last), 0), RANK_COMPLETION, COMPLETE, lead->id,
+			 track->track_gen);
 }
 
 static int settle_track(struct sim *s, fth_task_id id)
@@ -350,9 +360,9 @@ int fth_progress_settle(struct sim *s)
 		if (i->state != FTH_INSTANCE_GONE)
 			find_speeds(s, i);
 	}
-	fth_vec_clear(&s->dirty);
+	fth_vec_recycle(&s->dirty);
 	for (size_t k = 0; k < s->dirty_tracks.len && !r; k++)
 		r = settle_track(s, s->dirty_tracks.data[k]);
-	fth_vec_clear(&s->dirty_tracks);
+	fth_vec_recycle(&s->dirty_tracks);
 	return r;
 }

@@ -6,7 +6,7 @@
 
 const struct fth_param fth_sim_param_table[] = {
 	{"seed", FTH_PARAM_INT, offsetof(struct fth_sim_params, seed), "1", 0, 9e15, NULL, "seed of every random draw"},
-	{"launch_failure", FTH_PARAM_REAL, offsetof(struct fth_sim_params, launch_failure), "0", 0, 1, NULL,
+	{"launch_failure", FTH_PARAM_REAL, offsetof(struct fth_sim_params, launch_failure), "0", 0, 0.99, NULL,
 	 "probability that a launch fails for want of capacity"},
 	{"job_delay_scale", FTH_PARAM_REAL, offsetof(struct fth_sim_params, job_delay_scale), "1", 0, 1000, NULL,
 	 "times every stop, save, fetch, set-up and init of tasks"},
@@ -22,6 +22,15 @@ const struct fth_param fth_sim_param_table[] = {
 	 "tell every policy the true runtimes as estimates"},
 	{"decide_limit", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, decide_limit), "0", 0, 1e6, NULL,
 	 "wall-clock limit of one decision, after which the fallback takes over; 0: none"},
+	{"bid", FTH_PARAM_REAL, offsetof(struct fth_sim_params, bid), "1", 0, 1e6, NULL,
+	 "bid for spot offers, times the on-demand price of the type (in the offer's zone, else the lowest); above it the "
+	 "offer cannot be had and its instances are taken; types without an on-demand price have no bid"},
+	{"notice", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, notice), "120s", 0, 1e6, NULL,
+	 "time between the notice of a revocation and the revocation"},
+	{"revocation_rate", FTH_PARAM_REAL, offsetof(struct fth_sim_params, revocation_rate), "0", 0, 1e6, NULL,
+	 "mean revocations per hour of a spot instance, at random; 0: what the catalog says of each offer"},
+	{"market_start", FTH_PARAM_INT, offsetof(struct fth_sim_params, market_start), "0", 0, 9e9, NULL,
+	 "seconds since 1970 on the clock of the market's prices at which the run begins; 0: at its first price"},
 	{0},
 };
 
@@ -50,6 +59,54 @@ const struct fth_task *fth_sim_lead(const struct sim *s, const struct fth_task *
 	return fth_sim_together(j) ? fth_cluster_task(s->cluster, j->first_task) : t;
 }
 
+fth_time fth_sim_scaled(fth_time t, double scale)
+{
+	double x = (double)t * scale + 0.5;
+	return scale == 1 ? t : x < 9e18 ? (fth_time)x : FTH_NEVER;
+}
+
+bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item)
+{
+	if (item->a == MARKET)
+		return false;
+	if (item->a == NOTICE || item->a == REVOKED) {
+		const struct fth_instance *i = fth_cluster_instance(s->cluster, item->b);
+		return !i || i->state == FTH_INSTANCE_GONE;
+	}
+	if (item->a == ACQUIRED || item->a == READY || item->a == GONE) {
+		const struct fth_instance *i = fth_cluster_instance(s->cluster, item->b);
+		return !i || i->state == FTH_INSTANCE_GONE || s->instances.data[i->slot].gen != item->c;
+	}
+	const struct fth_task *t = fth_cluster_task(s->cluster, item->b);
+	if (!t || t->state == FTH_TASK_DONE)
+		return true;
+	const struct sim_task *st = &s->tasks.data[t->slot];
+	return (item->a == ACTIVE || item->a == COMPLETE ? st->track_gen : st->gen) != item->c;
+}
+
+/* Each change of speed makes the completion foreseen before void. At most three things are ahead of a task and
+ * its instance; when there is far more on the clock, the rest is swept, at a cost that the pushes have paid. */
+static void sweep_clock(struct sim *s)
+{
+	struct fth_heap *h = &s->heap;
+	if (h->len < 1024 || h->len / 8 < s->tasks.len + s->instances.len)
+		return;
+	size_t n = 0;
+	for (size_t k = 0; k < h->len; k++)
+		if (!fth_sim_is_void(s, &h->data[k]))
+			h->data[n++] = h->data[k];
+	h->len = n;
+	fth_heap_rebuild(h);
+}
+
+void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what what, uint32_t entity, uint32_t gen)
+{
+	if (delay >= FTH_NEVER - s->now)
+		return;
+	sweep_clock(s);
+	fth_heap_push(&s->heap, s->now + delay, rank, what, entity, gen);
+}
+
 int fth_sim_feed(struct sim *s, enum fth_event_kind kind, fth_task_id task, fth_instance_id instance)
 {
 	struct fth_event ev = {.kind = kind,
@@ -75,6 +132,7 @@ static int arrive(struct sim *s)
 	const struct fth_job_item item = s->next;
 	fth_time estimate = s->tell_runtime ? fth_progress_standalone(&item) : item.spec->estimate;
 	fth_job_id id = fth_engine_submit(s->engine, s->now, &item, estimate);
+	s->services += item.spec->kind == FTH_JOB_SERVICE;
 	while (s->tasks.len < s->cluster->view.task_slots)
 		fth_vec_push(&s->tasks, (struct sim_task){0});
 	fth_progress_submit(s, fth_cluster_job(s->cluster, id), &item);
@@ -83,16 +141,11 @@ static int arrive(struct sim *s)
 
 /* ---- the loop ---- */
 
-static int round_now(struct sim *s)
-{
-	struct fth_accepted acts;
-	int r = fth_engine_round(s->engine, s->now, &acts, s->err);
-	return r ? r : fth_cloud_act(s, &acts);
-}
-
 static int outcome(struct sim *s)
 {
 	struct fth_heap_item item = fth_heap_pop(&s->heap);
+	if (item.a == MARKET || item.a == NOTICE || item.a == REVOKED)
+		return fth_market_outcome(s, &item);
 	return item.a == ACTIVE || item.a == COMPLETE ? fth_progress_outcome(s, &item) : fth_cloud_outcome(s, &item);
 }
 
@@ -111,6 +164,8 @@ static void sooner(struct due *d, fth_time time, enum rank rank)
 static struct due look(struct sim *s, enum rank round_rank)
 {
 	struct due d = {FTH_NEVER, RANK_SETTLED};
+	while (s->heap.len && fth_sim_is_void(s, &s->heap.data[0]))
+		fth_heap_pop(&s->heap);
 	if (s->heap.len)
 		sooner(&d, s->heap.data[0].time, (enum rank)s->heap.data[0].rank);
 	if (s->has_next)
@@ -128,64 +183,105 @@ static bool is_unsettled(const struct sim *s)
 
 static int stuck(struct sim *s)
 {
+	if (s->services == s->cluster->view.njobs && !s->cluster->view.nwaiting)
+		return fth_fail(s->err, -EDEADLK, "there are only services, which never end: give the run a horizon");
 	return fth_fail(s->err, -EDEADLK, "%u jobs are left and nothing will ever happen again: %u tasks wait",
 			s->cluster->view.njobs, s->cluster->view.nwaiting);
 }
 
-/* After this many rounds in a row that neither followed an event nor did anything, a policy sleeps. */
-enum { IDLE_ROUNDS_MAX = 10000 };
+/* The run stops at its horizon; that is its good end when only services are left. */
+static int horizon_reached(struct sim *s)
+{
+	s->now = s->params->horizon;
+	if (!s->has_next && s->services == s->cluster->view.njobs)
+		return 0;
+	return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left", s->cluster->view.njobs);
+}
+
+/* After this many rounds in a row that led to nothing, a policy sleeps; and after as many in one instant it
+ * goes round in circles, where no delay ever lets time go on. */
+enum { IDLE_ROUNDS_MAX = 10000, ROUNDS_AT_ONCE_MAX = 10000 };
 /* How long instances may stay after the last job has ended before the run is closed for them. */
 static const fth_time GRACE = FTH_HOUR;
 
+/* What tells a run that goes on from one that goes nowhere. */
+struct watch {
+	unsigned idle;    /* rounds in a row after which nothing was under way */
+	unsigned at_once; /* rounds at the present instant */
+};
+
+/* Ask the policy and carry out its plan. */
+static int decide(struct sim *s, struct watch *w)
+{
+	if (++w->at_once > ROUNDS_AT_ONCE_MAX)
+		return fth_fail(s->err, -ELOOP, "the policy decides again and again at %lld us, and time stands still",
+				(long long)s->now);
+	struct fth_accepted acts;
+	int r = fth_engine_round(s->engine, s->now, &acts, s->err);
+	if (!r)
+		r = fth_cloud_act(s, &acts);
+	/* Nothing is under way and nothing will come: only its own wake-ups brought it here. */
+	bool idle = !s->heap.len && !s->has_next && !s->starts.len && !s->params->horizon;
+	w->idle = idle ? w->idle + 1 : 0;
+	return r;
+}
+
+static int step(struct sim *s, struct due d, enum rank round_rank, struct watch *w)
+{
+	if (d.time > s->now)
+		w->at_once = 0;
+	s->now = d.time;
+	if (d.rank == round_rank)
+		return decide(s, w);
+	if (d.rank == RANK_ARRIVAL)
+		return arrive(s);
+	if (d.rank == RANK_COMPLETION)
+		s->ended_at = s->now;
+	return outcome(s);
+}
+
+static int settle(struct sim *s)
+{
+	int r = fth_cloud_start(s);
+	return r ? r : fth_progress_settle(s);
+}
+
+/* Services run for as long as there is anything else to do, or to the horizon. */
+static bool is_over(const struct sim *s)
+{
+	bool for_services = s->params->horizon || s->jobs_total == s->services;
+	return !s->has_next && s->cluster->view.njobs <= (for_services ? 0 : s->services);
+}
+
 static int run(struct sim *s, const struct fth_sim_progress *progress)
 {
-	fth_time over = FTH_NEVER; /* the run is closed here */
-	unsigned idle = 0, calls = 0;
-	for (;;) {
+	fth_time close = FTH_NEVER; /* the run is closed here */
+	unsigned calls = 0;
+	struct watch w = {0};
+	int r = 0;
+	while (!r) {
 		enum rank round_rank = fth_engine_period(s->engine) ? RANK_ROUND : RANK_SETTLED;
 		struct due d = look(s, round_rank);
 		/* The present instant ends before time goes on, and before a round that is to see it whole. */
 		if (is_unsettled(s) && (d.time > s->now || d.rank == RANK_SETTLED)) {
-			int r = fth_cloud_start(s);
-			if (!r)
-				r = fth_progress_settle(s);
-			if (r)
-				return r;
+			r = settle(s);
 			continue;
 		}
-		bool work_left = s->has_next || s->cluster->view.njobs;
-		if (!work_left && over == FTH_NEVER)
-			over = s->now + GRACE;
-		if (!work_left && (!s->cluster->view.ninstances || d.time > over))
+		bool over = is_over(s);
+		if (over && close == FTH_NEVER)
+			close = s->now + GRACE;
+		if (over && (!s->cluster->view.ninstances || s->services || d.time > close))
 			return 0;
-		if (d.time == FTH_NEVER || idle > IDLE_ROUNDS_MAX)
+		if (s->params->horizon && d.time > s->params->horizon)
+			return horizon_reached(s);
+		if (d.time == FTH_NEVER || w.idle > IDLE_ROUNDS_MAX)
 			return stuck(s);
-		if (s->params->horizon && d.time > s->params->horizon) {
-			s->now = s->params->horizon;
-			return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left",
-					s->cluster->view.njobs);
-		}
 		if (d.time > s->now && progress && progress->report && (++calls & 0x3ff) == 0 &&
 		    !progress->report(progress->arg, s->jobs_done, s->jobs_total, d.time))
 			return fth_fail(s->err, -ECANCELED, "stopped");
-		s->now = d.time;
-		int r;
-		if (d.rank == round_rank) {
-			uint64_t before = fth_engine_stats(s->engine)->actions;
-			r = round_now(s);
-			/* A wake-up alone is an action too; only a waking policy can get here without events. */
-			idle = fth_engine_stats(s->engine)->actions - before <= 1 && !s->heap.len && !s->has_next ? idle + 1
-													 : 0;
-		} else if (d.rank == RANK_ARRIVAL) {
-			r = arrive(s);
-		} else {
-			if (d.rank == RANK_COMPLETION)
-				s->ended_at = s->now;
-			r = outcome(s);
-		}
-		if (r)
-			return r;
+		r = step(s, d, round_rank, &w);
 	}
+	return r;
 }
 
 static int64_t clock_ns(void)
@@ -207,7 +303,11 @@ static void release(struct sim *s)
 	fth_vec_release(&s->dirty);
 	fth_vec_release(&s->dirty_tracks);
 	fth_vec_release(&s->starts);
+	fth_vec_release(&s->pending);
 	fth_vec_release(&s->rank_of);
+	fth_vec_release(&s->offers);
+	fth_vec_release(&s->touched);
+	fth_market_tape_release(&s->tape);
 }
 
 int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct fth_policy_choice *policy,
@@ -240,7 +340,9 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 	s.tell_runtime = params->exact_estimates || (policy->ops->flags & FTH_POLICY_WANTS_RUNTIME);
 	fth_workload_source_init(&s.source, &w->workload);
 	fth_progress_rank_classes(&s);
-	r = fetch_next(&s);
+	r = fth_market_start(&s);
+	if (!r)
+		r = fetch_next(&s);
 	if (!r)
 		r = run(&s, progress);
 	fth_engine_finish(s.engine, s.now);

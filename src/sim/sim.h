@@ -22,6 +22,10 @@ struct fth_sim_params {
 	fth_time horizon;         /* stop the run here; 0: when all jobs have ended */
 	bool exact_estimates;     /* tell every policy the true runtimes as estimates */
 	fth_time decide_limit;    /* wall-clock limit of one decision; 0 none */
+	double bid;               /* for spot offers, times the on-demand price */
+	fth_time notice;          /* between a revocation notice and the revocation */
+	double revocation_rate;   /* per spot instance and hour; 0: each offer's own */
+	int64_t market_start;     /* seconds since 1970 at which the run begins; 0: with the market's first price */
 };
 extern const struct fth_param fth_sim_param_table[];
 

@@ -134,9 +134,11 @@ static void add_offer(struct fth_str *s, const struct fth_cluster *c, fth_offer_
 	}
 	const struct fth_offer *o = &c->catalog.offers.data[id];
 	static const char *const markets[] = {"", ":spot", ":reserved"};
-	fth_str_add(s, fth_sym_str(c->syms, c->catalog.types.data[o->type].name));
-	if (o->zone)
-		fth_str_addf(s, "@%s", fth_sym_str(c->syms, o->zone));
+	fth_name_write(s, fth_sym_str(c->syms, c->catalog.types.data[o->type].name));
+	if (o->zone) {
+		fth_str_addc(s, '@');
+		fth_name_write(s, fth_sym_str(c->syms, o->zone));
+	}
 	fth_str_add(s, markets[o->market]);
 }
 
@@ -161,7 +163,11 @@ static void add_action(struct fth_str *s, const struct fth_cluster *c, const str
 	}
 	if (a->reason.text) {
 		fth_str_add(s, " | ");
+		size_t from = s->len;
 		fth_reason_text(&a->reason, s);
+		for (; from < s->len; from++) /* whatever a policy says, it is one line */
+			if ((unsigned char)s->data[from] < ' ')
+				s->data[from] = ' ';
 	}
 }
 
@@ -178,10 +184,20 @@ static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_tim
 		flush(r);
 	}
 	for (size_t i = 0; i < plan->notes.len; i++) {
-		begin(r, "N %s=", plan->notes.data[i].name);
+		begin(r, "N ");
+		fth_name_write(&r->line, plan->notes.data[i].name);
+		fth_str_addc(&r->line, '=');
 		fth_str_real(&r->line, plan->notes.data[i].value);
 		flush(r);
 	}
+}
+
+static void on_fallback(struct fth_observer *o, const char *why)
+{
+	struct fth_recorder *r = (struct fth_recorder *)o;
+	fth_str_clear(&r->line);
+	fth_str_addf(&r->line, "F %s", why);
+	flush(r);
 }
 
 static void on_charge(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge)
@@ -202,6 +218,7 @@ void fth_recorder_init(struct fth_recorder *r, void (*emit)(void *arg, const cha
 			 .after_event = after_event,
 			 .on_submit = on_submit,
 			 .on_plan = on_plan,
+			 .on_fallback = on_fallback,
 			 .on_charge = on_charge},
 		.emit = emit,
 		.arg = arg,

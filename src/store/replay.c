@@ -14,6 +14,7 @@ struct replay {
 	bool has_world;
 	struct fth_policy_choice policy;
 	bool has_policy;
+	const struct fth_policy_ops *fallback;
 	int64_t max_instances;
 	struct fth_engine *engine;
 	struct fth_recorder recorder;
@@ -61,6 +62,12 @@ static int read_head_line(struct replay *p, const char *line, struct fth_str tex
 				return damaged(p, err, "a section's length, or the section twice");
 			return read_section(p, n, &text[i], err);
 		}
+	if (!strncmp(line, "fallback ", 9)) {
+		for (int i = 0; table[i]; i++)
+			if (!strcmp(table[i]->name, line + 9))
+				p->fallback = table[i];
+		return p->fallback ? 0 : damaged(p, err, "an unknown fallback policy");
+	}
 	if (!strncmp(line, "policy ", 7) && !p->has_policy) {
 		int r = fth_policy_choose(&p->policy, table, line + 7, err);
 		p->has_policy = !r;
@@ -111,6 +118,7 @@ static int start_engine(struct replay *p, struct fth_error *err)
 		.profile = p->world.has_profile ? &p->world.profile : NULL,
 		.policy = p->policy.ops,
 		.params = p->policy.params,
+		.fallback = p->fallback,
 		.max_instances = (uint32_t)p->max_instances,
 	};
 	int r = fth_engine_new(&p->engine, &cfg, err);
@@ -134,7 +142,8 @@ static int submit_again(struct replay *p, const char *line, struct fth_error *er
 	struct fth_job_item item = {.spec = &w->jobs.data[index], .works = w->works.data};
 	item.groups = &w->groups.data[item.spec->first_group];
 	p->ret->submits++;
-	fth_engine_submit(p->engine, time, &item, estimate);
+	if (fth_engine_submit(p->engine, time, &item, estimate) == FTH_NONE)
+		return damaged(p, err, "a submission before what has happened");
 	return 0;
 }
 
@@ -151,6 +160,8 @@ static int do_line(struct replay *p, const char *line, struct fth_error *err)
 			return damaged(p, err, "an event");
 		return fth_engine_feed(p->engine, &ev, err) ? damaged(p, err, err->text) : 0;
 	}
+	if (line[0] == 'F')
+		return strlen(line) > 2 ? fth_engine_fall_back(p->engine, line + 2, err) : damaged(p, err, "a fallback");
 	if (line[0] == 'R') {
 		p->ret->rounds++;
 		if (sscanf(line, "R %lld", &now) != 1)

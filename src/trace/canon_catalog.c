@@ -21,6 +21,8 @@ static const struct fth_field_rule offer_rules[] = {
 	{.key = "increment", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_offer, billing.increment)},
 	{.key = "minimum", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_offer, billing.minimum)},
 	{.key = "from", .type = FTH_FIELD_CHOICE, .offset = offsetof(struct fth_offer, billing.from), .choices = meters},
+	{.key = "start-price", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, billing.start_price)},
+	{.key = "cut-free", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, billing.cut_free)},
 	{.key = "interruptions", .type = FTH_FIELD_COUNT32, .offset = offsetof(struct fth_offer, interruptions_ppm)},
 	{.key = "available", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, available)},
 };

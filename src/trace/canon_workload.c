@@ -208,8 +208,8 @@ static int read_tasks(struct reader *r, struct fth_error *err)
 	uint64_t tasks = 0;
 	for (char *p = f->value, *end = p + strlen(p); p <= end;) {
 		char *comma = memchr(p, ',', (size_t)(end - p)), *stop = comma ? comma : end;
-		char shown[64];
-		snprintf(shown, sizeof(shown), "%.*s", (int)FTH_MIN(stop - p, 60), p);
+		char shown[64] = ""; /* reading takes the text apart */
+		memcpy(shown, p, FTH_MIN((size_t)(stop - p), sizeof(shown) - 1));
 		const char *wrong = read_group(r, p, stop, &tasks);
 		if (wrong)
 			return fth_line_fail(&r->line, err, "tasks=%s: %s", shown, wrong);

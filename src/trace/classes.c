@@ -44,9 +44,10 @@ int64_t fth_class_iters(fth_time duration, double rate)
 	return (int64_t)floor((double)duration / (double)FTH_SEC * rate);
 }
 
-static struct fth_res demand(int gpus, int cpus, int gib)
+/* Table 7 counts cores (its P3 machines have 4 beside each GPU); catalogs count vCPUs, two to a core. */
+static struct fth_res demand(int gpus, int cores, int gib)
 {
-	return (struct fth_res){{gpus * 1000, cpus * 1000, gib * 1024}};
+	return (struct fth_res){{gpus * 1000, cores * 2000, gib * 1024}};
 }
 
 fth_kind_id fth_class_kind(struct fth_kinds *kinds, const struct fth_class *c, const char *label)
@@ -58,9 +59,9 @@ fth_kind_id fth_class_kind(struct fth_kinds *kinds, const struct fth_class *c, c
 			     .nalts = 1,
 			     .alts = alts};
 	k.image = k.klass;
-	alts[0] = (struct fth_alt){0, 1000000, demand(c->gpus, c->cpus, c->gib)};
-	if (c->other_cpus) {
-		struct fth_res other = demand(c->gpus, c->other_cpus, c->gib);
+	alts[0] = (struct fth_alt){0, 1000000, demand(c->gpus, c->cores, c->gib)};
+	if (c->other_cores) {
+		struct fth_res other = demand(c->gpus, c->other_cores, c->gib);
 		alts[0].family = fth_sym_intern(kinds->syms, "p3");
 		alts[1] = (struct fth_alt){fth_sym_intern(kinds->syms, "c7i"), 1000000, other};
 		alts[2] = (struct fth_alt){fth_sym_intern(kinds->syms, "r7i"), 1000000, other};

@@ -13,8 +13,8 @@ struct fth_class {
 	const char *name;
 	double rate; /* iterations per second at full speed */
 	int fetch, setup, init, stop, save; /* seconds */
-	int gpus, cpus, gib;   /* on P3, and anywhere else if other_cpus is 0 */
-	int other_cpus;        /* CPUs needed on C7i and R7i; 0: the same demand everywhere */
+	int gpus, cores, gib;  /* on P3, and anywhere else if other_cores is 0 */
+	int other_cores;       /* cores needed on C7i and R7i; 0: the same demand everywhere */
 };
 
 enum { FTH_NCLASSES = 9 };

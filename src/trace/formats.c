@@ -17,8 +17,11 @@ static const struct {
 	[FTH_FORMAT_EC2_TYPES] = {"ec2-types", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_FARTHING_PROFILE] = {"farthing-profile", FTH_CONTENT_PROFILE},
 	[FTH_FORMAT_EVA_MATRIX] = {"eva-matrix", FTH_CONTENT_PROFILE},
+	[FTH_FORMAT_SPOT_CSV] = {"spot-csv", FTH_CONTENT_MARKET},
+	[FTH_FORMAT_EC2_SPOT] = {"ec2-spot", FTH_CONTENT_MARKET},
+	[FTH_FORMAT_AVAILABILITY] = {"availability", FTH_CONTENT_MARKET},
 };
-static const char *const content_names[] = {"nothing", "a workload", "a catalog", "a co-location profile"};
+static const char *const content_names[] = {"nothing", "a workload", "a catalog", "a co-location profile", "a market"};
 
 const char *fth_format_name(enum fth_format f)
 {
@@ -44,7 +47,7 @@ int fth_format_find(const char *name, enum fth_content content, enum fth_format 
 
 static bool holds(const char *text, size_t n, const char *what)
 {
-	return memmem(text, n, what, strlen(what)) != NULL;
+	return text && memmem(text, n, what, strlen(what)) != NULL;
 }
 
 static bool begins(const char *text, size_t n, const char *what)
@@ -66,6 +69,10 @@ static enum fth_format recognise(const char *p, size_t n)
 	if (space < n && p[space] == '{') {
 		if (holds(p, n, "\"InstanceTypes\""))
 			return FTH_FORMAT_EC2_TYPES;
+		if (holds(p, n, "\"SpotPriceHistory\""))
+			return FTH_FORMAT_EC2_SPOT;
+		if (holds(p, n, "\"gap_seconds\""))
+			return FTH_FORMAT_AVAILABILITY;
 		if (holds(p, n, "\"instance_types\""))
 			return FTH_FORMAT_EVA_TYPES;
 		return holds(p, n, "\"arrival_time\"") ? FTH_FORMAT_EVA_JSON : FTH_FORMAT_AUTO;
@@ -74,6 +81,8 @@ static enum fth_format recognise(const char *p, size_t n)
 	size_t line = end ? (size_t)(end - p) : n;
 	if (holds(p, line, "job_id") && holds(p, line, "arrival_s"))
 		return FTH_FORMAT_EVA_CSV;
+	if (holds(p, line, "epoch") && holds(p, line, "instance_type") && holds(p, line, "price"))
+		return FTH_FORMAT_SPOT_CSV;
 	if (holds(p, line, "cpu_milli") && holds(p, line, "num_gpu"))
 		return FTH_FORMAT_ALIBABA_PODS;
 	if (holds(p, line, "InstanceType") && holds(p, line, "Price"))
@@ -83,8 +92,8 @@ static enum fth_format recognise(const char *p, size_t n)
 
 int fth_recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err)
 {
-	const char *p;
-	size_t n;
+	const char *p = "";
+	size_t n = 0;
 	int r = fth_input_peek(in, &p, &n, err);
 	if (r)
 		return r;
@@ -179,6 +188,44 @@ int fth_read_profile(struct fth_profile *p, struct fth_input *in, enum fth_forma
 	if (r)
 		return r;
 	return f == FTH_FORMAT_EVA_MATRIX ? fth_read_eva_matrix(p, in, err) : fth_read_canon_profile(p, in, err);
+}
+
+int fth_read_market(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in, enum fth_format f,
+		    const struct fth_market_options *o, struct fth_error *err)
+{
+	static const struct fth_market_options none;
+	int r = settle(in, &f, FTH_CONTENT_MARKET, err);
+	if (r)
+		return r;
+	if (!o)
+		o = &none;
+	if (m->first_made == FTH_NONE)
+		m->first_made = (fth_offer_id)c->offers.len;
+	if (f == FTH_FORMAT_SPOT_CSV)
+		r = fth_read_spot_csv(m, c, in, o, err);
+	else if (f == FTH_FORMAT_EC2_SPOT)
+		r = fth_read_ec2_spot(m, c, in, o, err);
+	else
+		r = fth_read_availability(m, c, in, o, err);
+	if (r)
+		return r;
+	if (!m->rows_read)
+		return fth_fail_at(err, -EINVAL, fth_input_name(in), 1, "no price in it");
+	fth_market_finish(m);
+	/* It may have offers now that it had not. */
+	return c->offers.len > m->first_made ? fth_catalog_finish(c, err) : 0;
+}
+
+int fth_load_market(struct fth_market_data *m, struct fth_catalog_store *c, const char *path, enum fth_format f,
+		    const struct fth_market_options *o, struct fth_error *err)
+{
+	struct fth_input *in;
+	int r = fth_input_open(&in, path, err);
+	if (r)
+		return r;
+	r = fth_read_market(m, c, in, f, o, err);
+	fth_input_close(in);
+	return r;
 }
 
 int fth_load_workload(struct fth_workload *w, const char *path, enum fth_format f, const struct fth_import_options *o,

@@ -31,7 +31,7 @@ const struct fth_param fth_generate_param_table[] = {
 	 "share of all jobs that ask for 2, 4 or 8 GPUs (5:4:1), the other GPU jobs for one; 0 leaves the mix"},
 	{"multi_task", FTH_PARAM_REAL, OFFSET(multi_task), "0", 0, 1, NULL,
 	 "share of the jobs that have 2 or 4 tasks (1:1) advancing together"},
-	{"tasks_per_job", FTH_PARAM_INT, OFFSET(tasks_per_job), "1", 1, 100000, NULL, "tasks of every other job"},
+	{"tasks_per_job", FTH_PARAM_INT, OFFSET(tasks_per_job), "1", 1, 100000, NULL, "tasks of each job that multi_task leaves alone"},
 	{"users", FTH_PARAM_INT, OFFSET(users), "8", 0, 1000000, NULL, "users the jobs belong to; 0 none"},
 	{0},
 };

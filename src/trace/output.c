@@ -249,6 +249,11 @@ void fth_output_abort(struct fth_output *o)
 	free(o);
 }
 
+const char *fth_output_unfinished(const struct fth_output *o)
+{
+	return o->temp;
+}
+
 void fth_output_sweep(const char *path, long pid)
 {
 	char *real = realpath(path, NULL); /* as when it was opened: through a link */

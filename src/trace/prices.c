@@ -11,7 +11,7 @@ static const struct fth_delay acquire = {6 * FTH_SEC, 19 * FTH_SEC, 83 * FTH_SEC
 static const struct fth_delay setup = {140 * FTH_SEC, 190 * FTH_SEC, 251 * FTH_SEC};
 static const struct fth_delay terminate = {FTH_SEC, FTH_SEC, FTH_SEC};
 /* Nor how it bills: EC2 and GCP charge by the second, a minute at least. */
-static const struct fth_billing billing = {FTH_SEC, 60 * FTH_SEC, FTH_BILL_FROM_ACQUIRED};
+static const struct fth_billing billing = {.increment = FTH_SEC, .minimum = 60 * FTH_SEC, .from = FTH_BILL_FROM_ACQUIRED};
 
 static struct fth_instance_type new_type(fth_sym name, fth_sym family)
 {

@@ -21,6 +21,13 @@ int fth_read_ec2_types(struct fth_catalog_store *c, struct fth_input *in, const 
 int fth_read_canon_profile(struct fth_profile *p, struct fth_input *in, struct fth_error *err);
 int fth_read_eva_matrix(struct fth_profile *p, struct fth_input *in, struct fth_error *err);
 
+int fth_read_spot_csv(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
+		      const struct fth_market_options *o, struct fth_error *err);
+int fth_read_ec2_spot(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
+		      const struct fth_market_options *o, struct fth_error *err);
+int fth_read_availability(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
+			  const struct fth_market_options *o, struct fth_error *err);
+
 /* Letters, digits, '.', '-', '_': a resource is named inside demands without escapes. */
 bool fth_resource_name_ok(const char *name);
 /* What is wrong with these iterations; NULL if nothing is. */

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "model/catalog.h"
+#include "model/market.h"
 #include "model/profile.h"
 #include "model/workload.h"
 
@@ -41,6 +42,8 @@ void fth_output_open_memory(struct fth_output **ret, struct fth_str *to);
 int fth_output_write(struct fth_output *o, const char *data, size_t n, struct fth_error *err);
 int fth_output_commit(struct fth_output *o, struct fth_error *err); /* closes; on failure nothing is left */
 void fth_output_abort(struct fth_output *o);
+/* The unfinished file beside the path, for who must remove it in haste; NULL: there is none. */
+const char *fth_output_unfinished(const struct fth_output *o);
 /* Remove what a process that died while it wrote this path has left beside it. */
 void fth_output_sweep(const char *path, long pid);
 
@@ -58,9 +61,12 @@ enum fth_format {
 	FTH_FORMAT_EC2_TYPES,         /* EC2 DescribeInstanceTypes JSON (prices from a file beside it) */
 	FTH_FORMAT_FARTHING_PROFILE,
 	FTH_FORMAT_EVA_MATRIX,        /* Eva's contention matrix CSV */
+	FTH_FORMAT_SPOT_CSV,          /* epoch,az,instance_type,price */
+	FTH_FORMAT_EC2_SPOT,          /* EC2 DescribeSpotPriceHistory JSON */
+	FTH_FORMAT_AVAILABILITY,      /* 0/1 probes with gap_seconds, JSON */
 	FTH_FORMAT_NKINDS
 };
-enum fth_content { FTH_CONTENT_WORKLOAD = 1, FTH_CONTENT_CATALOG, FTH_CONTENT_PROFILE };
+enum fth_content { FTH_CONTENT_WORKLOAD = 1, FTH_CONTENT_CATALOG, FTH_CONTENT_PROFILE, FTH_CONTENT_MARKET };
 const char *fth_format_name(enum fth_format f); /* "eva-json" */
 enum fth_content fth_format_content(enum fth_format f);
 int fth_format_find(const char *name, enum fth_content content, enum fth_format *ret); /* -ENOENT */
@@ -74,6 +80,15 @@ struct fth_import_options {
 	uint64_t seed;
 };
 
+/* A market file speaks of offers of a catalog; it adds spot offers for types that have none of their own. */
+struct fth_market_options {
+	const char *zones;   /* comma list of zones to keep; NULL all */
+	const char *type;    /* availability: of this type, */
+	const char *zone;    /* in this zone; NULL: by the name of the file */
+	const char *product; /* ec2: this ProductDescription; NULL: Linux/UNIX */
+	bool any_type;       /* make types that the catalog does not have: for looking at a file alone */
+};
+
 int fth_load_workload(struct fth_workload *w, const char *path, enum fth_format f, const struct fth_import_options *o,
 		      struct fth_error *err);
 int fth_load_catalog(struct fth_catalog_store *c, const char *path, enum fth_format f,
@@ -85,6 +100,12 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth_format f,
 		     const struct fth_import_options *o, struct fth_error *err);
 int fth_read_profile(struct fth_profile *p, struct fth_input *in, enum fth_format f, struct fth_error *err);
+int fth_load_market(struct fth_market_data *m, struct fth_catalog_store *c, const char *path, enum fth_format f,
+		    const struct fth_market_options *o, struct fth_error *err);
+int fth_read_market(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in, enum fth_format f,
+		    const struct fth_market_options *o, struct fth_error *err);
+/* Microseconds since 1970 of "2024-03-01", "2024-03-01T12:30:00Z", with fraction or offset, or of plain seconds. */
+int fth_parse_when(const char *s, size_t n, fth_time *ret);
 /* What a file is, by content; FTH_FORMAT_AUTO if not recognised. */
 int fth_recognise(const char *path, enum fth_format *ret, struct fth_error *err);
 int fth_recognise_input(struct fth_input *in, enum fth_format *ret, struct fth_error *err);

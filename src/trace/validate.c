@@ -8,6 +8,7 @@ struct world {
 	struct fth_workload workload;
 	struct fth_catalog_store catalog;
 	struct fth_profile profile;
+	struct fth_market_data market;
 };
 
 static void say_time(struct fth_str *s, fth_time t)
@@ -100,6 +101,20 @@ static void say_profile(struct fth_str *s, const struct fth_profile *p)
 		     p->missing);
 }
 
+static void say_market(struct fth_str *s, const struct world *w)
+{
+	const struct fth_market_data *m = &w->market;
+	uint64_t steps = 0;
+	for (size_t i = 0; i < m->series.len; i++)
+		steps += m->series.data[i].steps.len;
+	fth_str_addf(s, "%llu rows; %zu instance types, %zu series with %llu changes", (unsigned long long)m->rows_read,
+		     w->catalog.types.len, m->series.len, (unsigned long long)steps);
+	if (m->first <= m->last)
+		fth_str_addf(s, " over %.4g days from %lld s after 1970", (double)(m->last - m->first) / (double)FTH_DAY,
+			     (long long)(m->first / FTH_SEC));
+	fth_str_addc(s, '\n');
+}
+
 static int read_and_say(struct world *w, struct fth_input *in, enum fth_format f, struct fth_str *s, struct fth_error *err)
 {
 	int r;
@@ -111,6 +126,11 @@ static int read_and_say(struct world *w, struct fth_input *in, enum fth_format f
 		r = fth_read_catalog(&w->catalog, in, f, NULL, err);
 		if (!r)
 			say_catalog(s, &w->catalog.pub);
+	} else if (fth_format_content(f) == FTH_CONTENT_MARKET) {
+		static const struct fth_market_options all = {.any_type = true};
+		r = fth_read_market(&w->market, &w->catalog, in, f, &all, err);
+		if (!r)
+			say_market(s, w);
 	} else {
 		r = fth_read_profile(&w->profile, in, f, err);
 		if (!r)
@@ -128,19 +148,21 @@ int fth_validate(const char *path, enum fth_format f, struct fth_str *ret_summar
 	fth_workload_init(&w.workload, w.syms, &w.kinds);
 	fth_catalog_init(&w.catalog, w.syms);
 	fth_profile_init(&w.profile, w.syms, 1);
+	fth_market_init(&w.market);
 	int r = fth_input_open(&in, path, err);
 	if (!r && f == FTH_FORMAT_AUTO)
 		r = fth_recognise_input(in, &f, err);
 	if (!r && f == FTH_FORMAT_AUTO)
-		r = fth_fail_at(err, -EINVAL, path, 1, "not recognised as any known format");
+		r = fth_fail_at(err, -EINVAL, fth_input_name(in), 1, "not recognised as any known format");
 	if (!r) {
-		fth_str_addf(&s, "%s: %s\n", path, fth_format_name(f));
+		fth_str_addf(&s, "%s: %s\n", fth_input_name(in), fth_format_name(f));
 		r = read_and_say(&w, in, f, &s, err);
 	}
 	if (!r)
 		fth_str_add(ret_summary, s.data);
 	fth_str_release(&s);
 	fth_input_close(in);
+	fth_market_release(&w.market);
 	fth_profile_release(&w.profile);
 	fth_catalog_release(&w.catalog);
 	fth_workload_release(&w.workload);

@@ -56,9 +56,36 @@ complains "cut.fw.gz"
 expect 2 validate "$tmp/small.fw" "$tmp/bad.fw"
 says "40 jobs"
 
+# Interrupted while writing: nothing is left. On a busy machine it may be done before the signal comes: again then.
+mkdir "$tmp/e"
+code=0
+tries=0
+while [ $code -eq 0 ] && [ $tries -lt 10 ]; do
+	rm -f "$tmp/e/"*
+	"$FARTHING" generate --jobs 300000 --out "$tmp/e/big.fw.gz" &
+	pid=$!
+	i=0
+	while [ $i -lt 3000 ] && [ -z "$(ls -A "$tmp/e")" ]; do
+		sleep 0.01
+		i=$((i + 1))
+	done
+	kill -TERM $pid 2>/dev/null
+	wait $pid
+	code=$?
+	tries=$((tries + 1))
+done
+[ $code -eq 130 ] || fail "interrupted while writing: exit code $code, not 130"
+[ -z "$(ls -A "$tmp/e")" ] || fail "left behind: $(ls -A "$tmp/e")"
+
 # The same seed, the same bytes; another seed, others.
 "$FARTHING" generate --jobs 40 --seed 7 >"$tmp/again.fw"
 cmp -s "$tmp/small.fw" "$tmp/again.fw" || fail "the same seed gives another workload"
 "$FARTHING" generate --set jobs=40 --set seed=8 >"$tmp/other.fw"
 cmp -s "$tmp/small.fw" "$tmp/other.fw" && fail "another seed gives the same workload"
+# Out of memory is told as such.
+if [ -z "${ASAN_OPTIONS:-}" ]; then
+	(ulimit -v 100000 && "$FARTHING" generate --jobs 50000000 >/dev/null 2>"$tmp/err")
+	code=$?
+	[ $code -eq 71 ] || fail "out of memory: exit code $code, not 71: $(cat "$tmp/err")"
+fi
 finish

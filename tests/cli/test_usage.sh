@@ -20,8 +20,8 @@ complains "one word too many"
 
 expect 2 compare --worklod x
 complains "unknown option '--worklod' (did you mean '--workload'?)"
-expect 2 compare --market x
-complains "unknown option '--market'"
+expect 2 compare --markt x
+complains "unknown option '--markt'"
 expect 2 compare --workload
 complains "--workload needs a value"
 expect 2 compare --quiet=yes
@@ -53,7 +53,7 @@ complains "no-such-policy.so"
 expect 2 compare --sim launch_failur=0.5
 complains "did you mean 'launch_failure'"
 expect 2 compare --sim launch_failure=7
-complains "from 0 to 1"
+complains "a number from 0 to"
 expect 2 compare --sim launch_failure
 complains "key=value"
 expect 2 compare --workload /nonexistent/file

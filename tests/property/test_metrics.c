@@ -15,6 +15,7 @@
 #include "support.h"
 
 struct plain_job {
+	double observed, done; /* time of its running tasks with a speed, and speed x time */
 	fth_time submitted, started, ended, executing;
 };
 
@@ -69,6 +70,11 @@ static void look_at_job(struct plain *p, const struct fth_cluster *c, const stru
 	uint32_t running = 0, left = 0;
 	for (uint32_t k = 0; k < j->ntasks; k++) {
 		enum fth_task_state s = fth_cluster_task(c, j->first_task + k)->state;
+		const struct fth_task *t = fth_cluster_task(c, j->first_task + k);
+		if (s == FTH_TASK_RUNNING && t->rate >= 0) {
+			p->jobs.data[j->id].observed += (double)d;
+			p->jobs.data[j->id].done += t->rate * (double)d;
+		}
 		running += s == FTH_TASK_RUNNING;
 		left += s != FTH_TASK_DONE;
 	}
@@ -153,7 +159,8 @@ static void check_jobs(const struct plain *p, const struct fth_run *r, const str
 		jct += (double)(a->ended - a->submitted) / 1e6;
 		wait += (double)(a->started - a->submitted) / 1e6;
 		idle += (double)(a->ended - a->submitted - a->executing) / 1e6;
-		speed += (double)b->standalone / (double)a->executing;
+		near(b->speed, a->done / a->observed);
+		speed += b->speed;
 		moves += b->moves;
 	}
 	double n = (double)p->jobs.len;
@@ -170,6 +177,10 @@ static void check_series(const struct plain *p, const struct fth_run *r)
 {
 	double cost = 0, up = 0, tasks = 0, by_type = 0, used[3] = {0};
 	for (size_t i = 0; i < r->buckets.len; i++) {
+		double here = 0;
+		for (uint32_t t = 0; t < r->ntypes; t++)
+			here += r->type_seconds.data[i * r->ntypes + t];
+		near(here, r->buckets.data[i].instances);
 		cost += r->buckets.data[i].cost_usd;
 		up += r->buckets.data[i].instances;
 		tasks += r->buckets.data[i].tasks;
@@ -259,6 +270,7 @@ static void metrics_agree_when_launches_fail_and_actions_are_refused(void **stat
 	(void)state;
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		run_once(seed, &toy_mover, "launch_failure=0.2");
+		run_once(seed, &toy_mover, "boot_delay_scale=8"); /* tasks are moved that have not started */
 		run_once(seed, &toy_liar, "");
 	}
 }

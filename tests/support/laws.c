@@ -86,6 +86,10 @@ static void on_event(struct fth_observer *o, const struct fth_cluster *c, const 
 		fth_map_put(&w->acquired, i->id, (uint64_t)ev->time);
 		fth_map_put(&w->offer_of, i->id, i->offer);
 	}
+	if (ev->kind == FTH_EV_OFFER_CHANGED)
+		fth_vec_push(&w->prices, ((struct law_price){ev->offer, ev->time, ev->price}));
+	if (ev->kind == FTH_EV_INSTANCE_REVOKED)
+		fth_map_put(&w->cut, ev->instance, 1);
 	if (i && i->state != FTH_INSTANCE_GONE)
 		check_instance(w, c, i);
 	if (w->thorough)
@@ -135,7 +139,22 @@ static void on_charge(struct fth_observer *o, const struct fth_cluster *c, const
 	fth_time used = charge->to - (fth_time)acquired;
 	fth_time billed = used < of->billing.minimum ? of->billing.minimum : used;
 	billed = (billed + of->billing.increment - 1) / of->billing.increment * of->billing.increment;
-	fth_money want = (fth_money)((__int128)of->price * billed / FTH_HOUR);
+	/* The plainest way: a list of prices, walked from the beginning. */
+	__int128 sum = 0;
+	fth_price price = of->price;
+	fth_time at = (fth_time)acquired;
+	for (size_t k = 0; k < w->prices.len; k++) {
+		const struct law_price *step = &w->prices.data[k];
+		if (step->offer != offer || step->at > charge->to)
+			continue;
+		if (step->at > at) {
+			sum += (__int128)price * (step->at - at);
+			at = step->at;
+		}
+		price = step->price;
+	}
+	sum += (__int128)price * (charge->to - at + billed - used);
+	fth_money want = (fth_money)(sum / FTH_HOUR);
 	if (want != charge->amount)
 		broken(w, "instance %u was charged %lld, not %lld", charge->instance, (long long)charge->amount,
 		       (long long)want);
@@ -158,6 +177,8 @@ void law_watcher_release(struct law_watcher *w)
 	fth_map_release(&w->task_done);
 	fth_map_release(&w->acquired);
 	fth_map_release(&w->offer_of);
+	fth_map_release(&w->cut);
+	fth_vec_release(&w->prices);
 }
 
 bool laws_hold(struct law_watcher *w, const struct fth_engine *e, bool all_done)

@@ -16,6 +16,8 @@ struct random_world_options {
 	bool drawn_delays;   /* boot delays drawn, else fixed */
 	bool step;           /* progress in steps of a second */
 	bool anti_affinity;
+	bool market;         /* spot offers beside the others: prices that pass the bid, probes, random revocations */
+	bool rigid;          /* those that advance together start together too */
 };
 void random_world(struct fth_world *w, const struct random_world_options *o);
 
@@ -36,7 +38,12 @@ struct law_watcher {
 	bool thorough; /* look at the whole cluster each time, not only at what was touched */
 	uint64_t hash, events, plans, actions;
 	uint64_t submitted_jobs, submitted_tasks, done_jobs, done_tasks;
-	struct fth_map task_done, acquired, offer_of;
+	struct fth_map task_done, acquired, offer_of, cut;
+	FTH_VEC(struct law_price {
+		fth_offer_id offer;
+		fth_time at;
+		fth_price price;
+	}) prices; /* changes, in order */
 	fth_money expected_total;
 	uint64_t charges;
 	char broken[256]; /* the first law broken; empty: none */
@@ -49,6 +56,7 @@ bool laws_hold(struct law_watcher *w, const struct fth_engine *e, bool all_done)
 /* ---- toy policies ---- */
 
 extern const struct fth_policy_ops toy_do_nothing; /* never acts */
+extern const struct fth_policy_ops toy_serve;      /* a new instance for each waiting task, on the cheapest offer */
 extern const struct fth_policy_ops toy_liar;       /* serves the tasks, among hundreds of impossible actions */
 extern const struct fth_policy_ops toy_sleeper;    /* sleeps through its decision, then fails to decide */
 extern const struct fth_policy_ops toy_waker;      /* asks to be woken for ever, does nothing */

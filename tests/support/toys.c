@@ -13,7 +13,7 @@ static fth_offer_id cheapest(const struct fth_view *v, fth_kind_id kind)
 	for (fth_offer_id o = 0; o < v->catalog->noffers; o++) {
 		const struct fth_instance_type *t = &v->catalog->types[v->catalog->offers[o].type];
 		const struct fth_alt *a = fth_kind_on_type(&v->kinds[kind], t);
-		if (a && fth_res_fits(&a->demand, &t->capacity) &&
+		if (a && v->catalog->offers[o].available && fth_res_fits(&a->demand, &t->capacity) &&
 		    (best == FTH_NONE || v->catalog->offers[o].price < v->catalog->offers[best].price))
 			best = o;
 	}
@@ -27,7 +27,8 @@ static void serve(const struct fth_round *r, struct fth_plan *p)
 	for (fth_task_id id = v->first_waiting; id != FTH_NONE;) {
 		const struct fth_task *t = fth_view_task(v, id);
 		fth_offer_id o = cheapest(v, t->kind);
-		fth_plan_place(p, id, fth_plan_launch(p, &o, 1, why), why);
+		if (o != FTH_NONE)
+			fth_plan_place(p, id, fth_plan_launch(p, &o, 1, why), why);
 		id = t->next_waiting;
 	}
 	for (fth_instance_id id = v->first_instance; id != FTH_NONE;) {
@@ -37,6 +38,14 @@ static void serve(const struct fth_round *r, struct fth_plan *p)
 		id = i->next;
 	}
 }
+
+static int serve_only(void *self, const struct fth_round *r, struct fth_plan *p)
+{
+	(void)self;
+	serve(r, p);
+	return 0;
+}
+const struct fth_policy_ops toy_serve = {.abi = FTH_POLICY_ABI, .name = "serve", .decide = serve_only};
 
 static int nothing(void *self, const struct fth_round *r, struct fth_plan *p)
 {

@@ -31,6 +31,33 @@ static void make_catalog(struct fth_world *w, const struct random_world_options 
 	fth_catalog_finish(&w->catalog, NULL);
 }
 
+/* A spot offer for each type, with a price that wanders about and now and then passes the on-demand price. */
+static void make_market(struct fth_world *w, struct fth_rng *rng)
+{
+	size_t n = w->catalog.offers.len;
+	for (size_t i = 0; i < n; i++) {
+		struct fth_offer spot = w->catalog.offers.data[i];
+		spot.market = FTH_SPOT;
+		spot.zone = fth_sym_intern(w->syms, "z");
+		spot.price /= 3;
+		spot.interruptions_ppm = fth_rng_below(rng, 3) ? 0 : 100000;
+		fth_vec_push(&w->catalog.offers, spot);
+		fth_time at = 0;
+		for (int k = 0; k < 60; k++) {
+			double share = 0.2 + 0.6 * fth_rng_real(rng) + (fth_rng_below(rng, 12) ? 0 : 0.5);
+			fth_market_add(&w->market, (fth_offer_id)(n + i), FTH_MARKET_PRICE, i % 2, at,
+				       (int64_t)(share * (double)w->catalog.offers.data[i].price));
+			at += (fth_time)fth_rng_exponential(rng, 3000) * FTH_SEC;
+		}
+		for (int k = 0; i % 3 == 0 && k < 20; k++)
+			fth_market_add(&w->market, (fth_offer_id)(n + i), FTH_MARKET_AVAILABLE, true, k * FTH_HOUR,
+				       fth_rng_below(rng, 4) != 0);
+	}
+	fth_market_finish(&w->market);
+	fth_catalog_finish(&w->catalog, NULL);
+	w->has_market = true;
+}
+
 static fth_kind_id make_kind(struct fth_world *w, const struct random_world_options *o, struct fth_rng *rng, int n)
 {
 	static const char *const classes[] = {"alpha", "beta", "gamma", "delta"};
@@ -90,7 +117,7 @@ void random_world(struct fth_world *w, const struct random_world_options *o)
 		};
 		struct fth_job_spec spec = {
 			.key = fth_sym_intern(w->syms, key),
-			.kind = together ? FTH_JOB_COUPLED : FTH_JOB_INDEPENDENT,
+			.kind = !together ? FTH_JOB_INDEPENDENT : o->rigid ? FTH_JOB_RIGID : FTH_JOB_COUPLED,
 			.submit = at,
 			.deadline = FTH_NEVER,
 			.anti_affinity = o->anti_affinity && fth_rng_below(&rng, 4) == 0 ? fth_sym_intern(w->syms, "apart") : 0,
@@ -107,4 +134,6 @@ void random_world(struct fth_world *w, const struct random_world_options *o)
 		for (int b = 0; b < 4; b++)
 			fth_profile_set(&w->profile, classes[a], classes[b], 0.7 + 0.3 * fth_rng_real(&rng));
 	w->has_profile = true;
+	if (o->market)
+		make_market(w, &rng);
 }

@@ -65,9 +65,10 @@ static void job_figures_by_hand(void **state)
 	fth_run_init(&r);
 	/* Two done, one started and never done, one that never started. */
 	const struct fth_run_job jobs[] = {
-		{.submitted = 0, .started = 10 * FTH_SEC, .ended = 110 * FTH_SEC, .executing = 80 * FTH_SEC, .standalone = 40 * FTH_SEC},
+		{.submitted = 0, .started = 10 * FTH_SEC, .ended = 110 * FTH_SEC, .executing = 80 * FTH_SEC, .standalone = 40 * FTH_SEC,
+		 .speed = 0.5},
 		{.submitted = 100 * FTH_SEC, .started = 130 * FTH_SEC, .ended = 150 * FTH_SEC, .executing = 20 * FTH_SEC,
-		 .standalone = 20 * FTH_SEC},
+		 .standalone = 20 * FTH_SEC, .speed = 1},
 		{.submitted = 5 * FTH_SEC, .started = 6 * FTH_SEC, .ended = FTH_NEVER, .standalone = 1},
 		{.submitted = 5 * FTH_SEC, .started = FTH_NEVER, .ended = FTH_NEVER, .standalone = 1},
 	};
@@ -691,12 +692,13 @@ static void repro_is_written(void **state)
 	const struct fth_repro_row rows[] = {
 		{"eva-norm-cost", "Eva, cost", "%", 58, 61.25},
 		{"nothing", "<not> told", "h", NAN, 2},
+		{"fast", "Time", "s", 1800, 0.6},
 	};
 	const char *const notes[] = {"a note, with a \"quote\""};
 	const double x[] = {1, 2, 3}, y[] = {3, 1, 2};
 	const struct fth_series line = {.name = "ours", .x = x, .y = y, .n = 3};
 	const struct fth_plot plot = {.id = "fig4", .title = "A figure", .x = {.label = "jobs"}, .series = &line, .nseries = 1};
-	const struct fth_repro_table table = {"table14", "Table 14", rows, 2, notes, 1, &plot, 1};
+	const struct fth_repro_table table = {"table14", "End to end", rows, 3, notes, 1, &plot, 1};
 	const struct fth_repro r = {.paper = "eva", .tables = &table, .ntables = 1};
 	struct fth_str out = {0}, fields[8] = {0};
 	fth_repro_json(&r, &out);
@@ -717,15 +719,18 @@ static void repro_is_written(void **state)
 	for (int k = 0; k < 3; k++)
 		assert_int_equal(csv_row(&at, fields, 8), 7);
 	assert_string_equal(fields[5].data, "");
+	assert_int_equal(csv_row(&at, fields, 8), 7);
 	assert_int_equal(*at, 0);
 	fth_str_clear(&out);
 	fth_repro_table(&r, false, &out);
 	holds(&out, "61.25%");
 	holds(&out, "+5.6%");
+	holds(&out, "1/3,000");
 	fth_str_clear(&out);
 	fth_repro_html(&r, &out);
 	check_html(&out);
 	holds(&out, "&lt;not&gt; told");
+	holds(&out, "Table 14: End to end");
 	for (int k = 0; k < 8; k++)
 		fth_str_release(&fields[k]);
 	fth_str_release(&out);

@@ -261,6 +261,27 @@ static void a_task_no_type_can_hold(void **state)
 	world_free(w);
 }
 
+/* A workload's extra resources are the catalog's by name, whatever the order either lists them in. */
+static void extra_resources_go_by_name(void **state)
+{
+	(void)state;
+	static const char workload[] = "farthing-workload 1\nresource disk\nresource seats\nkind K any=disk:5\n" JOB;
+	static const char catalog[] = "farthing-catalog 1\nresource seats\nresource disk\ntype t holds=disk:9\noffer t price=1\n";
+	struct world *w = world_new();
+	assert_int_equal(world_read(w, "c.txt", catalog, strlen(catalog), 0, FTH_CONTENT_CATALOG, NULL), 0);
+	fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
+	assert_int_equal(world_read(w, "w.txt", workload, strlen(workload), 0, FTH_CONTENT_WORKLOAD, NULL), 0);
+	assert_int_equal(fth_workload_check(&w->workload, &w->catalog.pub, "w.txt", &w->err), 0);
+	assert_int_equal(w->kinds.list.data[0].alts[0].demand.v[4], 5);
+	world_free(w);
+	w = world_new(); /* read on its own, its numbering is another: refused, not mixed up */
+	assert_int_equal(world_read(w, "w.txt", workload, strlen(workload), 0, FTH_CONTENT_WORKLOAD, NULL), 0);
+	assert_int_equal(world_read(w, "c.txt", catalog, strlen(catalog), 0, FTH_CONTENT_CATALOG, NULL), 0);
+	assert_int_equal(fth_workload_check(&w->workload, &w->catalog.pub, "w.txt", &w->err), -EINVAL);
+	assert_non_null(strstr(w->err.text, "resource disk"));
+	world_free(w);
+}
+
 static void the_wrong_kind_of_file(void **state)
 {
 	(void)state;
@@ -283,6 +304,7 @@ int main(void)
 		cmocka_unit_test(bad_documents),
 		cmocka_unit_test(ec2_types_with_prices),
 		cmocka_unit_test(a_task_no_type_can_hold),
+		cmocka_unit_test(extra_resources_go_by_name),
 		cmocka_unit_test(the_wrong_kind_of_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

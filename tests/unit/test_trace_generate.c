@@ -255,8 +255,8 @@ static void tasks_for_one_shot_packing(void **state)
 	assert_non_null(seq);
 	const struct fth_alt *p3 = fth_kind_on_family(seq, fth_sym_find(w->syms, "p3"));
 	const struct fth_alt *r7i = fth_kind_on_family(seq, fth_sym_find(w->syms, "r7i"));
-	assert_int_equal(p3->demand.v[FTH_CPU], 14000);
-	assert_int_equal(r7i->demand.v[FTH_CPU], 8000);
+	assert_int_equal(p3->demand.v[FTH_CPU], 28000);
+	assert_int_equal(r7i->demand.v[FTH_CPU], 16000);
 	assert_null(fth_kind_on_family(seq, fth_sym_intern(w->syms, "m5")));
 	world_free(w);
 }

@@ -3,24 +3,60 @@
 
 void fth_board_release(struct fth_board *b)
 {
+	for (size_t i = 0; i < b->demand.len; i++)
+		free(b->demand.data[i]);
+	fth_vec_release(&b->demand);
 	fth_vec_release(&b->tasks);
 	fth_vec_release(&b->groups);
 	fth_vec_release(&b->instances);
 	fth_vec_release(&b->index);
+	fth_vec_release(&b->single_group);
 	fth_map_release(&b->group_of);
+}
+
+/* Kinds and types never change, so this is worked out once for each kind. */
+static const struct fth_res *const *demand_of(struct fth_board *b, const struct fth_view *v, fth_kind_id kind)
+{
+	while (b->demand.len <= kind)
+		fth_vec_push(&b->demand, NULL);
+	if (!b->demand.data[kind]) {
+		const struct fth_res **row = fth_alloc((v->catalog->ntypes + 1) * sizeof(*row));
+		for (fth_type_id t = 0; t < v->catalog->ntypes; t++) {
+			const struct fth_alt *a = fth_kind_on_type(&v->kinds[kind], &v->catalog->types[t]);
+			row[t] = a && fth_res_fits(&a->demand, &v->catalog->types[t].capacity) ? &a->demand : NULL;
+		}
+		b->demand.data[kind] = row;
+	}
+	return b->demand.data[kind];
+}
+
+static uint32_t add_group(struct fth_board *b, const struct fth_view *v, struct fth_prices *prices, fth_kind_id kind,
+			  uint32_t job_tasks)
+{
+	const struct fth_kind_price *p = fth_prices_of(prices, v, kind);
+	struct fth_board_group g = {kind, job_tasks, FTH_NONE, p->offer, p->rp, demand_of(b, v, kind)};
+	fth_vec_push(&b->groups, g);
+	return (uint32_t)b->groups.len - 1;
 }
 
 static uint32_t group_of(struct fth_board *b, const struct fth_view *v, struct fth_prices *prices, fth_kind_id kind,
 			 uint32_t job_tasks)
 {
 	uint64_t at, key = (uint64_t)kind << 32 | job_tasks;
+	if (job_tasks == 1) {
+		while (b->single_group.len <= kind)
+			fth_vec_push(&b->single_group, FTH_NONE);
+		/* Those of earlier rounds are recognised by what they point to. */
+		at = b->single_group.data[kind];
+		if (at < b->groups.len && b->groups.data[at].kind == kind && b->groups.data[at].job_tasks == 1)
+			return (uint32_t)at;
+		return b->single_group.data[kind] = add_group(b, v, prices, kind, 1);
+	}
 	if (fth_map_get(&b->group_of, key, &at))
 		return (uint32_t)at;
-	const struct fth_kind_price *p = fth_prices_of(prices, v, kind);
-	struct fth_board_group g = {kind, job_tasks, FTH_NONE, p->offer, p->rp};
-	fth_map_put(&b->group_of, key, b->groups.len);
-	fth_vec_push(&b->groups, g);
-	return (uint32_t)b->groups.len - 1;
+	uint32_t g = add_group(b, v, prices, kind, job_tasks);
+	fth_map_put(&b->group_of, key, g);
+	return g;
 }
 
 static void look_at_instances(struct fth_board *b, const struct fth_view *v)
@@ -66,7 +102,7 @@ static void look_at_job(struct fth_board *b, const struct fth_view *v, struct ft
 		const struct fth_task *t = fth_view_task(v, j->first_task + k);
 		if (!t || t->state == FTH_TASK_DONE)
 			continue;
-		struct fth_board_task bt = {t->id, j->id, 0, FTH_NONE, pinned || in_motion(t)};
+		struct fth_board_task bt = {t->id, j->id, 0, FTH_NONE, pinned || in_motion(t), j->anti_affinity};
 		bt.group = group_of(b, v, prices, t->kind, together ? j->ntasks : 1);
 		if (t->target != FTH_NONE)
 			bt.at = b->index.data[fth_view_instance(v, t->target)->slot];
@@ -87,7 +123,8 @@ void fth_board_look(struct fth_board *b, const struct fth_view *v, struct fth_pr
 {
 	fth_vec_clear(&b->tasks);
 	fth_vec_clear(&b->groups);
-	fth_map_clear(&b->group_of);
+	if (b->group_of.len)
+		fth_map_clear(&b->group_of);
 	b->npinned = 0;
 	look_at_instances(b, v);
 	for (fth_job_id id = v->first_job; id != FTH_NONE;) {
@@ -134,20 +171,12 @@ uint32_t fth_draft_add_slot(struct fth_draft *l, const struct fth_board *b, cons
 	return (uint32_t)l->slots.len - 1;
 }
 
-const struct fth_res *fth_group_demand(const struct fth_board *b, const struct fth_view *v, uint32_t group,
-				       fth_type_id type)
-{
-	const struct fth_alt *a =
-		fth_kind_on_type(&v->kinds[b->groups.data[group].kind], &v->catalog->types[type]);
-	return a ? &a->demand : NULL;
-}
-
 void fth_draft_add_task(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t slot,
 			 uint32_t task)
 {
 	struct fth_draft_slot *s = &l->slots.data[slot];
 	const struct fth_res *d =
-		fth_group_demand(b, v, b->tasks.data[task].group, v->catalog->offers[s->offer].type);
+		b->groups.data[b->tasks.data[task].group].demand[v->catalog->offers[s->offer].type];
 	if (d)
 		fth_res_sub(&s->room, d);
 	l->next.data[task] = FTH_NONE;
@@ -158,6 +187,15 @@ void fth_draft_add_task(struct fth_draft *l, const struct fth_board *b, const st
 		l->next.data[s->last] = task;
 	s->last = task;
 	s->n++;
+}
+
+bool fth_draft_keeps_apart(const struct fth_draft *l, const struct fth_board *b, uint32_t slot, uint32_t task)
+{
+	fth_sym apart = b->tasks.data[task].apart;
+	for (uint32_t t = l->slots.data[slot].first; apart && t != FTH_NONE; t = l->next.data[t])
+		if (b->tasks.data[t].apart == apart)
+			return true;
+	return false;
 }
 
 void fth_draft_keep(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t task)
@@ -194,9 +232,10 @@ static fth_money nano(double usd)
 	return (fth_money)(usd * 1e9 + 0.5);
 }
 
-void fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
+size_t fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
 		      struct fth_plan *plan, const char *why, fth_instance_id *ids)
 {
+	size_t actions = 0;
 	fth_instance_id *own = ids ? NULL : fth_alloc((l->slots.len + 1) * sizeof(*own)), *id = ids ? ids : own;
 	for (size_t i = 0; i < l->slots.len; i++) {
 		const struct fth_draft_slot *s = &l->slots.data[i];
@@ -206,6 +245,7 @@ void fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const
 		else
 			id[i] = fth_plan_launch(plan, &s->offer, 1,
 						(struct fth_reason){why, {nano(s->worth), price, 0}});
+		actions += s->instance == FTH_NONE;
 	}
 	for (uint32_t t = 0; t < b->tasks.len; t++) {
 		const struct fth_board_task *bt = &b->tasks.data[t];
@@ -218,11 +258,15 @@ void fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const
 			fth_plan_place(plan, bt->id, id[slot], reason);
 		else
 			fth_plan_migrate(plan, bt->id, id[slot], reason);
+		actions++;
 	}
 	for (size_t i = 0; i < b->instances.len; i++)
-		if (l->slot_at.data[i] == FTH_NONE)
-			fth_plan_terminate(plan, b->instances.data[i].id,
-					   (struct fth_reason){"no task is planned for it; it costs $0/h",
-							       {nano(b->instances.data[i].price), 0, 0}});
+		if (l->slot_at.data[i] == FTH_NONE) {
+			struct fth_reason idle = {"no task is planned for it; it costs $0/h",
+						  {nano(b->instances.data[i].price), 0, 0}};
+			fth_plan_terminate(plan, b->instances.data[i].id, idle);
+			actions++;
+		}
 	free(own);
+	return actions;
 }

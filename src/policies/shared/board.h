@@ -21,6 +21,7 @@ struct fth_board_group {
 	uint32_t key;       /* the policy's own */
 	fth_offer_id offer; /* reservation offer; FTH_NONE: none can be had now */
 	double rp;
+	const struct fth_res *const *demand; /* by type; NULL where it cannot run or does not fit alone */
 };
 
 struct fth_board_task {
@@ -29,6 +30,7 @@ struct fth_board_task {
 	uint32_t group;
 	uint32_t at; /* instance (index into the board's) it is committed to; FTH_NONE: it waits */
 	bool pinned;
+	fth_sym apart; /* never beside a task with the same value; 0 none */
 };
 
 struct fth_board_instance {
@@ -45,7 +47,9 @@ struct fth_board {
 	FTH_VEC(struct fth_board_group) groups;
 	FTH_VEC(struct fth_board_instance) instances; /* that take tasks, by id */
 	uint32_t npinned;
-	struct fth_map group_of;
+	struct fth_map group_of;         /* of jobs that move together */
+	FTH_VEC(uint32_t) single_group;  /* by kind: of tasks on their own */
+	FTH_VEC(const struct fth_res **) demand; /* by kind, once met */
 	FTH_VEC(uint32_t) index; /* instance slot -> place in instances */
 };
 void fth_board_release(struct fth_board *b);
@@ -74,20 +78,26 @@ uint32_t fth_draft_add_slot(struct fth_draft *l, const struct fth_board *b, cons
 			     uint32_t instance, fth_offer_id offer);
 void fth_draft_add_task(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t slot,
 			 uint32_t task);
+/* Whether the slot holds a task that must be kept apart from this one. */
+bool fth_draft_keeps_apart(const struct fth_draft *l, const struct fth_board *b, uint32_t slot, uint32_t task);
 /* The task stays where it is committed. */
 void fth_draft_keep(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v, uint32_t task);
 /* All pinned tasks stay. */
 void fth_draft_seed(struct fth_draft *l, const struct fth_board *b, const struct fth_view *v);
-/* Demand of a group on a type; NULL: cannot run there. */
-const struct fth_res *fth_group_demand(const struct fth_board *b, const struct fth_view *v, uint32_t group,
-				       fth_type_id type);
+static inline bool fth_fits(const struct fth_res *need, const struct fth_res *room, uint32_t nres)
+{
+	bool ok = true;
+	for (uint32_t i = 0; i < nres; i++)
+		ok &= need->v[i] <= room->v[i];
+	return ok;
+}
 /* Inner product of demand and room, both as shares of the capacity. */
 double fth_alignment(const struct fth_res *demand, const struct fth_res *room, const struct fth_res *capacity,
 		     uint32_t nres);
 
 /* Carry a draft out: launches in slot order, tasks in board order, then every instance of the board without a
- * slot is let go. Sets the launched slots' ids in ids[] (by slot; may be NULL). */
-void fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
+ * slot is let go. Sets the slots' ids in ids[] (by slot; may be NULL). Returns how many actions it took. */
+size_t fth_draft_apply(const struct fth_draft *l, const struct fth_board *b, const struct fth_view *v,
 		      struct fth_plan *plan, const char *why, fth_instance_id *ids);
 
 #endif

@@ -28,11 +28,19 @@ static bool is_observable(const struct fth_view *v, const struct fth_instance *i
 	return true;
 }
 
+/* The speed its neighbours leave it: what was observed, but for the family's own speed. */
+static double left_by_others(const struct fth_view *v, const struct fth_instance *i, const struct fth_task *t)
+{
+	const struct fth_alt *a = fth_kind_on_type(&v->kinds[t->kind], &v->catalog->types[i->type]);
+	double rate = a && a->speed_ppm && a->speed_ppm != 1000000 ? t->rate * 1e6 / a->speed_ppm : t->rate;
+	return FTH_MIN(1, rate);
+}
+
 static void note_together(struct fth_observer_log *o, const struct fth_view *v, const struct fth_instance *i,
 			  const struct fth_task *t, const struct fth_job *j)
 {
 	struct fth_together m = {t->job, j->ntasks, fth_observe_key(o, &v->kinds[t->kind]), (uint32_t)o->others.len,
-				 i->ncommitted - 1, FTH_MIN(1, t->rate)};
+				 i->ncommitted - 1, left_by_others(v, i, t)};
 	for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 		const struct fth_task *other = fth_view_task(v, id);
 		if (other != t)
@@ -62,7 +70,7 @@ static void note_instance(struct fth_observer_log *o, struct fth_colocation *tab
 		}
 		uint32_t own = o->keys.data[k];
 		o->keys.data[k] = o->keys.data[n - 1];
-		struct fth_seen s = {fth_colocation_entry(table, own, o->keys.data, n - 1), FTH_MIN(1, t->rate)};
+		struct fth_seen s = {fth_colocation_entry(table, own, o->keys.data, n - 1), left_by_others(v, i, t)};
 		o->keys.data[k] = own;
 		fth_vec_push(&o->seen, s);
 	}

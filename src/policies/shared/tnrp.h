@@ -18,6 +18,7 @@
 enum fth_multi {
 	FTH_MULTI_PLAIN,   /* not at all */
 	FTH_MULTI_CLAMPED, /* max(0, 1 - n (1 - rate)), also for n = 1 */
+	FTH_MULTI_PAPER,   /* 1 - n (1 - rate) for n > 1: fth_multi_task_rate */
 };
 
 struct fth_tnrp {
@@ -51,6 +52,8 @@ void fth_party_release(struct fth_party *p);
 void fth_party_clear(struct fth_party *p);
 void fth_party_add(struct fth_party *p, const struct fth_tnrp *r, const struct fth_member *m);
 
+/* Speed of one task beside others (their keys, in any order). */
+double fth_tnrp_rate(struct fth_tnrp *r, uint32_t key, const uint32_t *others, uint32_t n);
 double fth_tnrp_of(struct fth_tnrp *r, const struct fth_party *p, enum fth_multi multi);
 /* With one more task, added last. */
 double fth_tnrp_with(struct fth_tnrp *r, const struct fth_party *p, const struct fth_member *m, enum fth_multi multi);

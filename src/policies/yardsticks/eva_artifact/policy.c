@@ -53,7 +53,8 @@ struct artifact {
 	FTH_VEC(struct met) met;                           /* by task slot */
 	FTH_VEC(fth_instance_id) ids;
 	struct fth_map standalone; /* job of several tasks -> nano-dollars per hour of its own plan */
-	bool stale; /* the board is not that of the state any more */
+	bool stale;   /* board and drafts are not those of the state any more */
+	double mp, mf; /* M of the drafts */
 };
 
 static int init(void **self, const struct fth_view *view, const void *p)
@@ -202,7 +203,8 @@ static void link_committed(struct artifact *a)
 		}
 }
 
-static void remember_order(struct artifact *a, const struct fth_draft *l)
+/* Returns whether any order is not what it was. */
+static bool remember_order(struct artifact *a, const struct fth_draft *l)
 {
 	struct record *r = &a->next_record;
 	fth_map_clear(&r->first);
@@ -213,9 +215,14 @@ static void remember_order(struct artifact *a, const struct fth_draft *l)
 			fth_vec_push(&r->tasks, a->board.tasks.data[t].id);
 		fth_vec_push(&r->tasks, FTH_NONE);
 	}
+	/* A draft lists its slots in the same order as long as nothing moves. */
 	struct record old = a->record;
 	a->record = a->next_record;
 	a->next_record = old;
+	if (r->tasks.len != a->record.tasks.len)
+		return true;
+	return r->tasks.len &&
+	       memcmp(r->tasks.data, a->record.tasks.data, r->tasks.len * sizeof(*r->tasks.data)) != 0;
 }
 
 /* ---- the state of the round ---- */
@@ -323,40 +330,62 @@ static struct fth_draft *choose(struct artifact *a, const struct fth_round *roun
 	fth_event_log_update(&a->events, v);
 	double d = fth_event_log_horizon(&a->events, (double)round->now / 1e6);
 	double sp = saving(a, v, &a->partial), sf = saving(a, v, &a->full);
-	double mp = migration_cost(a, v, &a->partial), mf = migration_cost(a, v, &a->full);
-	bool full = fth_round_cents(sf * d - mf) - fth_round_cents(sp * d - mp) > 0;
+	bool full = fth_round_cents(sf * d - a->mf) - fth_round_cents(sp * d - a->mp) > 0;
 	a->events.adopted += full;
 	fth_plan_note(plan, "S_full", sf);
-	fth_plan_note(plan, "M_full", mf);
+	fth_plan_note(plan, "M_full", a->mf);
 	fth_plan_note(plan, "S_partial", sp);
-	fth_plan_note(plan, "M_partial", mp);
+	fth_plan_note(plan, "M_partial", a->mp);
 	fth_plan_note(plan, "D", d);
 	fth_plan_note(plan, "full_adopted", full);
 	return full ? &a->full : &a->partial;
 }
 
-static struct fth_draft *search(struct artifact *a, const struct fth_round *round, struct fth_plan *plan)
+/* Draw both plans afresh. */
+static void search(struct artifact *a, const struct fth_view *v)
 {
-	const struct fth_view *v = round->view;
 	enum mode mode = (enum mode)a->params->mode;
+	look(a, v);
+	fth_close_clear(&a->search.close);
 	fth_draft_reset(&a->partial, &a->board);
 	fth_draft_seed(&a->partial, &a->board, v);
 	if (a->board.npinned == a->board.tasks.len)
-		return &a->partial; /* nothing to plan: nothing is learnt of events either */
-	if (mode != NO_PARTIAL)
+		return;
+	if (mode != NO_PARTIAL) {
 		fth_search_partial(&a->search, &a->partial);
+		a->mp = mode == ENSEMBLE ? migration_cost(a, v, &a->partial) : 0;
+	}
 	if (mode != NO_FULL) {
 		fth_draft_reset(&a->full, &a->board);
 		fth_draft_seed(&a->full, &a->board, v);
 		fth_search_full(&a->search, &a->full);
+		a->mf = mode == ENSEMBLE ? migration_cost(a, v, &a->full) : 0;
 	}
-	struct fth_draft *chosen = mode == NO_FULL ? &a->partial : mode == NO_PARTIAL ? &a->full : NULL;
-	if (!chosen)
+}
+
+static struct fth_draft *pick(struct artifact *a, const struct fth_round *round, struct fth_plan *plan)
+{
+	if (a->board.npinned == a->board.tasks.len)
+		return &a->partial; /* nothing to plan: nothing is learnt of events either */
+	struct fth_draft *chosen = a->params->mode == NO_PARTIAL ? &a->full : &a->partial;
+	if (a->params->mode == ENSEMBLE)
 		chosen = choose(a, round, plan);
 	else
 		fth_search_worth(&a->search, chosen);
 	fth_event_log_remember(&a->events, &a->board);
 	return chosen;
+}
+
+/*
+ * If nothing has happened since the last round, and that one changed nothing, only the means of the
+ * table differ, by the rounding of one more addition. Then the search would go the same way again
+ * unless a close call of it comes out otherwise, and its plans still stand; what they are worth, and
+ * the choice between them, is worked out anew every time.
+ */
+static bool still_stands(struct artifact *a, bool happened)
+{
+	return !happened && !a->stale && fth_colocation_moved(a->tnrp.table) < 1e-12 &&
+	       fth_close_same(&a->search.close, &a->tnrp);
 }
 
 static int decide(void *self, const struct fth_round *round, struct fth_plan *plan)
@@ -368,14 +397,18 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	fth_observe_round(&a->log, a->tnrp.table, round, a->params->round, happened);
 	if (v->njobs)
 		fth_plan_wake(plan, round->now + a->params->round);
-	look(a, v);
-	struct fth_draft *chosen = search(a, round, plan);
+	a->search.view = v;
+	if (!still_stands(a, happened)) {
+		search(a, v);
+		fth_colocation_moved(a->tnrp.table);
+	}
+	struct fth_draft *chosen = pick(a, round, plan);
 	fth_vec_reserve(&a->ids, chosen->slots.len);
-	fth_draft_apply(chosen, &a->board, v, plan,
-			 chosen == &a->full ? "Full Reconfiguration: worth $0/h on a machine of $1/h"
-					    : "Partial Reconfiguration: worth $0/h on a machine of $1/h",
-			 a->ids.data);
-	remember_order(a, chosen);
+	a->stale = fth_draft_apply(chosen, &a->board, v, plan,
+				   chosen == &a->full ? "Full Reconfiguration: worth $0/h on a machine of $1/h"
+						      : "Partial Reconfiguration: worth $0/h on a machine of $1/h",
+				   a->ids.data) > 0;
+	a->stale |= remember_order(a, chosen);
 	return 0;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "policies/yardsticks/eva_artifact/search.h"
 
-static const double slack = 1e-9; /* bounds are exact but for rounding far below this */
+static const double slack = 1e-6; /* bounds are exact but for rounding far below this */
 
 void fth_search_release(struct search *s)
 {
@@ -18,10 +18,13 @@ void fth_search_release(struct search *s)
 	fth_vec_release(&s->place);
 	fth_vec_release(&s->taken);
 	fth_vec_release(&s->fits);
+	fth_vec_release(&s->open);
+	fth_vec_release(&s->touched);
 	fth_vec_release(&s->pool);
 	fth_vec_release(&s->chosen);
 	fth_vec_release(&s->row);
 	fth_party_release(&s->party);
+	fth_close_release(&s->close);
 }
 
 static enum fth_multi outside(const struct search *s)
@@ -81,6 +84,7 @@ static void group_up(struct search *s)
 	for (uint32_t i = 0; i < s->list.len; i++)
 		s->start.data[b->tasks.data[s->list.data[i]].group + 1]++;
 	fth_vec_clear(&s->groups);
+	fth_vec_clear(&s->touched);
 	for (uint32_t g = 0; g < b->groups.len; g++) {
 		uint32_t first = s->start.data[g], n = s->start.data[g + 1];
 		s->start.data[g + 1] += first;
@@ -128,14 +132,17 @@ static void take(struct search *s, struct candidates *c, uint32_t task)
 /* Which groups have a free candidate on this instance: the first of each. */
 static void find_there(struct search *s, uint32_t instance)
 {
-	for (size_t i = 0; i < s->groups.len; i++)
-		s->groups.data[i].there = FTH_NONE;
+	for (size_t i = 0; i < s->touched.len; i++)
+		s->groups.data[s->touched.data[i]].there = FTH_NONE;
+	fth_vec_clear(&s->touched);
 	if (instance == FTH_NONE)
 		return;
 	for (uint32_t t = s->committed_first[instance]; t != FTH_NONE; t = s->committed_next[t]) {
 		if (s->board->tasks.data[t].pinned || s->position.data[t] == FTH_NONE || s->taken.data[t])
 			continue;
 		struct candidates *c = group_of(s, t);
+		if (c->there == FTH_NONE)
+			fth_vec_push(&s->touched, (uint32_t)(c - s->groups.data));
 		if (c->there == FTH_NONE || s->position.data[t] < s->position.data[c->there])
 			c->there = t;
 	}
@@ -165,8 +172,8 @@ static void score_slot(struct search *s, uint32_t at)
 		struct candidates *g = &s->groups.data[i];
 		struct score *x = &s->row.data[at * s->groups.len + i];
 		*x = (struct score){-1, -1, false, FTH_NONE};
-		const struct fth_res *d = g->left ? fth_group_demand(s->board, s->view, g->group, type) : NULL;
-		if (!d || !fth_res_fits(d, &slot->room))
+		const struct fth_res *d = g->left ? s->board->groups.data[g->group].demand[type] : NULL;
+		if (!d || !fth_fits(d, &slot->room, c->nres))
 			continue;
 		if (!ready)
 			party_of_slot(s, s->layout, slot);
@@ -176,6 +183,19 @@ static void score_slot(struct search *s, uint32_t at)
 	}
 }
 
+static struct close_term slot_term(struct search *s, uint32_t slot, uint32_t group)
+{
+	party_of_slot(s, s->layout, &s->layout->slots.data[slot]);
+	return fth_close_set(&s->close, &s->party, &s->groups.data[group].member);
+}
+
+static void note_slots(struct search *s, uint32_t slot, uint32_t group, uint32_t best_slot, uint32_t best_group,
+		       double gap)
+{
+	struct close_term a = slot_term(s, slot, group), b = slot_term(s, best_slot, best_group);
+	fth_close_note(&s->close, a, b, outside(s), gap);
+}
+
 /* The best of one slot's row. Who goes first of a group may have changed since it was scored. */
 static void best_of_row(struct search *s, uint32_t at, struct score *best, uint32_t *ret_group, uint32_t *ret_slot)
 {
@@ -183,7 +203,11 @@ static void best_of_row(struct search *s, uint32_t at, struct score *best, uint3
 	for (size_t i = 0; i < s->groups.len; i++) {
 		struct score x = s->row.data[at * s->groups.len + i];
 		struct candidates *g = &s->groups.data[i];
-		if (x.tnrp < 0 || !g->left || x.tnrp < best->tnrp)
+		if (x.tnrp < 0 || !g->left)
+			continue;
+		if (fth_is_close(x.tnrp, best->tnrp))
+			note_slots(s, at, (uint32_t)i, *ret_slot, *ret_group, x.tnrp - best->tnrp);
+		if (x.tnrp < best->tnrp)
 			continue;
 		if (!looked)
 			find_there(s, s->layout->slots.data[at].instance);
@@ -223,7 +247,7 @@ static void pack_onto_slots(struct search *s)
 /* ---- Algorithm 1 ---- */
 
 /* The groups that fit the type alone, and what their tasks are worth in all. */
-static double list_fitting(struct search *s, const struct fth_instance_type *type, fth_type_id id)
+static double list_fitting(struct search *s, fth_type_id type)
 {
 	double worth = 0;
 	fth_vec_clear(&s->fits);
@@ -231,8 +255,8 @@ static double list_fitting(struct search *s, const struct fth_instance_type *typ
 		struct candidates *g = &s->groups.data[i];
 		if (!g->left)
 			continue;
-		g->demand = fth_group_demand(s->board, s->view, g->group, id);
-		if (!g->demand || !fth_res_fits(g->demand, &type->capacity))
+		g->demand = s->board->groups.data[g->group].demand[type];
+		if (!g->demand)
 			continue;
 		fth_vec_push(&s->fits, i);
 		worth += g->member.rp * g->left;
@@ -270,34 +294,55 @@ static void leave_pool(struct search *s, uint32_t instance)
 	s->pool.len--;
 }
 
-/* The best next task for the filling; its group, or FTH_NONE. */
+/* Two tasks that would bring nearly the same. Alone at full speed they are worth what they are. */
+static void note_tie(struct search *s, const struct fth_member *x, const struct fth_member *best, double worth_x,
+		     double worth_best)
+{
+	if (!s->party.list.len && worth_x == x->rp && worth_best == best->rp)
+		return;
+	struct close_term a = fth_close_set(&s->close, &s->party, x), b = fth_close_set(&s->close, &s->party, best);
+	fth_close_note(&s->close, a, b, FTH_MULTI_CLAMPED, worth_x - worth_best);
+}
+
+/* The party is worth nearly this price. */
+static void note_price(struct search *s, double worth, double price, enum fth_multi multi)
+{
+	if (s->party.list.len == 1 && worth == s->party.list.data[0].rp)
+		return;
+	fth_close_note(&s->close, fth_close_set(&s->close, &s->party, NULL), fth_close_price(price), multi, worth - price);
+}
+
+/* The best next task for the filling; its group, or FTH_NONE. What does not fit now never will: it is
+ * struck off. */
 static uint32_t next_task(struct search *s, const struct fth_res *room, const struct fth_res *capacity,
 			  struct score *best)
 {
 	uint32_t group = FTH_NONE, nres = s->view->catalog->nres;
+	size_t i = 0, kept = 0;
 	*best = (struct score){-1, -1, false, FTH_NONE};
-	for (size_t i = 0; i < s->fits.len; i++) {
-		const struct candidates *g = &s->groups.data[s->fits.data[i]];
-		if (!g->left)
-			continue;
+	for (; i < s->open.len; i++) {
+		const struct candidates *g = &s->groups.data[s->open.data[i]];
 		if (s->party.worth + g->member.rp < best->tnrp - slack)
 			break; /* the groups that follow are worth less */
-		bool fits = true;
-		for (uint32_t k = 0; k < nres; k++)
-			fits &= g->demand->v[k] <= room->v[k];
-		if (!fits)
+		if (!g->left || !fth_fits(g->demand, room, nres))
 			continue;
+		s->open.data[kept++] = s->open.data[i];
 		struct score x = {.there = g->there != FTH_NONE};
 		x.tnrp = fth_tnrp_with(s->tnrp, &s->party, &g->member, FTH_MULTI_CLAMPED);
+		if (fth_is_close(x.tnrp, best->tnrp))
+			note_tie(s, &g->member, &s->groups.data[group].member, x.tnrp, best->tnrp);
 		if (x.tnrp < best->tnrp)
 			continue;
 		x.align = fth_alignment(g->demand, room, capacity, nres);
 		x.task = x.there ? g->there : g->head;
 		if (is_better(s, &x, best)) {
 			*best = x;
-			group = s->fits.data[i];
+			group = s->open.data[kept - 1];
 		}
 	}
+	for (; i < s->open.len; i++)
+		s->open.data[kept++] = s->open.data[i];
+	s->open.len = kept;
 	return group;
 }
 
@@ -308,11 +353,22 @@ static double fill(struct search *s, uint32_t instance, const struct fth_res *ca
 	double worth = 0;
 	fth_vec_clear(&s->chosen);
 	fth_party_clear(&s->party);
+	fth_vec_reserve(&s->open, s->fits.len);
+	if (s->fits.len)
+		memcpy(s->open.data, s->fits.data, s->fits.len * sizeof(*s->fits.data));
+	s->open.len = s->fits.len;
 	for (;;) {
 		struct score best;
 		find_there(s, instance);
 		uint32_t g = next_task(s, &room, capacity, &best);
-		if (g == FTH_NONE || best.tnrp < worth)
+		if (g == FTH_NONE)
+			return worth;
+		if (s->chosen.len && fth_is_close(best.tnrp, worth)) {
+			struct close_term a = fth_close_set(&s->close, &s->party, &s->groups.data[g].member);
+			fth_close_note(&s->close, a, fth_close_set(&s->close, &s->party, NULL), FTH_MULTI_CLAMPED,
+				       best.tnrp - worth);
+		}
+		if (best.tnrp < worth)
 			return worth;
 		worth = best.tnrp;
 		take(s, &s->groups.data[g], best.task);
@@ -352,9 +408,8 @@ static fth_offer_id downsize(const struct search *s, fth_offer_id from)
 			struct fth_res sum = {0};
 			bool runs = true;
 			for (size_t j = 0; j < s->chosen.len && runs; j++) {
-				const struct fth_res *d = fth_group_demand(
-					s->board, s->view, s->board->tasks.data[s->chosen.data[j]].group,
-					c->offers[o].type);
+				uint32_t g = s->board->tasks.data[s->chosen.data[j]].group;
+				const struct fth_res *d = s->board->groups.data[g].demand[c->offers[o].type];
 				runs = d != NULL;
 				if (d)
 					fth_res_add(&sum, d);
@@ -408,7 +463,7 @@ static void provision_offer(struct search *s, fth_offer_id offer)
 	double price = fth_usd(o->price);
 	/* If all that fits is not worth one instance, no filling is; and no task has its reservation
 	 * price here, since it alone would be worth it. */
-	if (list_fitting(s, type, o->type) < price - slack)
+	if (list_fitting(s, o->type) < price - slack)
 		return;
 	list_pool(s, offer);
 	for (;;) {
@@ -416,7 +471,9 @@ static void provision_offer(struct search *s, fth_offer_id offer)
 		double worth = fill(s, instance, &type->capacity);
 		bool own = s->chosen.len == 1 &&
 			   s->board->groups.data[s->board->tasks.data[s->chosen.data[0]].group].offer == offer;
-		if (!s->chosen.len || (price > worth && !own))
+		if (fth_is_close(worth, price))
+			note_price(s, worth, price, FTH_MULTI_CLAMPED);
+		if (!s->chosen.len || (worth < price && !own))
 			break;
 		buy(s, instance, offer);
 	}
@@ -445,7 +502,10 @@ static void give_up_dear_instances(struct search *s)
 			join_party(s, t);
 		bool own = s->party.list.len == 1 &&
 			   s->board->groups.data[s->board->tasks.data[first].group].offer == bi->offer;
-		if (own || !(fth_tnrp_of(s->tnrp, &s->party, outside(s)) < bi->price))
+		double worth = fth_tnrp_of(s->tnrp, &s->party, outside(s));
+		if (fth_is_close(worth, bi->price))
+			note_price(s, worth, bi->price, outside(s));
+		if (own || !(worth < bi->price))
 			continue;
 		for (uint32_t t = first; t != FTH_NONE; t = s->committed_next[t]) {
 			s->position.data[t] = 0; /* marks it a candidate until it gets its real place */

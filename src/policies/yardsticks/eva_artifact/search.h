@@ -5,16 +5,17 @@
 
 #include "policies/shared/board.h"
 #include "policies/shared/tnrp.h"
+#include "policies/yardsticks/eva_artifact/close.h"
 
 /* A group's tasks that are still to be placed, in candidate order. */
 struct candidates {
-	uint32_t group;
 	const struct fth_res *demand; /* on the type in question */
 	struct fth_member member;
-	uint32_t first, n;   /* slice of search.order */
-	uint32_t head;       /* first that is not taken */
 	uint32_t left;
+	uint32_t head;       /* first that is not taken */
 	uint32_t there;      /* first that is on the slot in question; FTH_NONE */
+	uint32_t group;
+	uint32_t first, n;   /* slice of search.order */
 };
 
 /* How good it would be to put the next task of one group into one slot. */
@@ -41,10 +42,13 @@ struct search {
 	FTH_VEC(uint32_t) place;    /* by board group: index into groups */
 	FTH_VEC(bool) taken;        /* by board task */
 	FTH_VEC(uint32_t) fits;     /* groups that fit the type in question */
+	FTH_VEC(uint32_t) open;     /* of these, what may still fit beside the filling so far */
+	FTH_VEC(uint32_t) touched;  /* groups with a candidate on the slot in question */
 	FTH_VEC(uint32_t) pool;     /* running instances of the type that are free */
 	FTH_VEC(uint32_t) chosen;   /* groups' tasks of the current filling */
 	FTH_VEC(struct score) row;  /* slots x groups */
 	struct fth_party party;
+	struct close_log close;
 };
 void fth_search_release(struct search *s);
 /* Both fill a layout that was reset and seeded with the pinned tasks. */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs in which spot prices pass bids, probes fail and instances are taken at random: the laws hold, every task
+ * ends once, and the ledger is the integral of the prices over the lives of the instances. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+
+
+static struct law_watcher run(const struct fth_policy_ops *ops, const struct random_world_options *o, const char *sim)
+{
+	struct fth_world w;
+	random_world(&w, o);
+	struct fth_sim_params p = {0};
+	fth_params_defaults(fth_sim_param_table, &p);
+	assert_int_equal(fth_params_parse(fth_sim_param_table, &p, "sim", sim, NULL), 0);
+	const struct fth_policy_ops *const table[] = {ops, NULL};
+	struct fth_policy_choice choice;
+	struct fth_error err = {0};
+	assert_int_equal(fth_policy_choose(&choice, table, ops->name, &err), 0);
+	struct law_watcher laws;
+	law_watcher_init(&laws, &w.catalog.pub, true);
+	struct fth_engine *e = NULL;
+	int code = fth_sim_run(&e, &w, &choice, NULL, &p, &laws.base, NULL, &err);
+	if (code)
+		print_error("%s, seed %llu: %s\n", ops->name, (unsigned long long)o->seed, err.text);
+	assert_int_equal(code, 0);
+	if (!laws_hold(&laws, e, true))
+		print_error("%s, seed %llu: %s\n", ops->name, (unsigned long long)o->seed, laws.broken);
+	assert_string_equal(laws.broken, "");
+	fth_engine_free(e);
+	fth_policy_choice_release(&choice);
+	fth_world_release(&w);
+	return laws;
+}
+
+static void laws_hold_while_instances_are_taken(void **state)
+{
+	(void)state;
+	size_t taken = 0, changes = 0;
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		struct random_world_options o = {.seed = seed,
+						 .jobs = 60,
+						 .coupled = seed & 1,
+						 .rigid = seed & 2,
+						 .by_family = seed & 4,
+						 .step = seed & 8,
+						 .drawn_delays = true,
+						 .market = true};
+		const char *sim = seed % 3 == 0 ? "notice=0s" : seed % 3 == 1 ? "revocation_rate=0.3" : "launch_failure=0.1";
+		struct law_watcher laws = run(seed % 2 ? &toy_serve : &toy_mover, &o, sim);
+		struct law_watcher again = run(seed % 2 ? &toy_serve : &toy_mover, &o, sim);
+		assert_true(laws.hash == again.hash);
+		taken += laws.cut.len;
+		changes += laws.prices.len;
+		law_watcher_release(&laws);
+		law_watcher_release(&again);
+	}
+	/* Or the test has shown nothing. */
+	assert_true(taken > 100);
+	assert_true(changes > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(laws_hold_while_instances_are_taken),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
