@@ -6,6 +6,8 @@ const struct fth_verb *const fth_verbs[] = {
 	&fth_verb_sim,
 	&fth_verb_plan_pack,
 	&fth_verb_plan_spot,
+	&fth_verb_market_summarize,
+	&fth_verb_market_check,
 	&fth_verb_import,
 	&fth_verb_generate,
 	&fth_verb_validate,
