@@ -8,13 +8,6 @@
 #include "report/format.h"
 #include "trace/spot_table.h"
 
-static int load(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
-{
-	if (!fth_args_given(a, "market"))
-		return fth_fail(err, -EINVAL, "--market is needed: prices or availability over time");
-	return fth_cli_load_world(a, w, err);
-}
-
 static int duration_option(const struct fth_args *a, const char *name, fth_time *ret, struct fth_error *err)
 {
 	const char *text = fth_args_given(a, name);
@@ -126,7 +119,7 @@ static int run_summarize(struct fth_args *a)
 	struct fth_world w;
 	struct fth_error err = {0};
 	fth_world_init(&w);
-	int r = load(a, &w, &err);
+	int r = fth_cli_load_market(a, &w, &err);
 	if (!r)
 		r = summarize(a, &w, &err);
 	fth_world_release(&w);
@@ -156,7 +149,7 @@ const struct fth_verb fth_verb_market_summarize = {
 	.summary = "Make a table of average spot prices and availabilities from a market's history",
 	.about = "A spot offer counts as available while its price does not pass its on-demand price and its last probe found it. Capacity "
 		 "is counted in CPUs. The table is what plan spot reads.",
-	.options = {summarize_options, fth_options_inputs, fth_options_market, fth_options_formats, fth_options_import, fth_options_common},
+	.options = {summarize_options, fth_options_market_only, fth_options_common},
 	.examples = summarize_examples,
 	.run = run_summarize,
 };
@@ -197,7 +190,7 @@ static int run_check(struct fth_args *a)
 	struct fth_world w;
 	struct fth_error err = {0};
 	fth_world_init(&w);
-	int r = load(a, &w, &err);
+	int r = fth_cli_load_market(a, &w, &err);
 	if (!r)
 		r = check(a, &w, &err);
 	fth_world_release(&w);
@@ -228,6 +221,6 @@ const struct fth_verb fth_verb_market_check = {
 	.about = "For every window of the market's history a pool is planned from its prices and availabilities, and the share of the following "
 		 "window for which the pool held the capacity is measured. Beside it the oracle: the pool planned from the following window "
 		 "itself.",
-	.options = {check_options, fth_options_inputs, fth_options_market, fth_options_formats, fth_options_import, fth_options_common},
+	.options = {check_options, fth_options_market_only, fth_options_common},
 	.run = run_check,
 };
