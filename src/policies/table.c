@@ -6,6 +6,9 @@ const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_eva,
 	&fth_policy_synergy,
 	&fth_policy_owl,
+	&fth_policy_tr,
+	&fth_policy_on_demand,
+	&fth_policy_on_demand_transient,
 	&fth_policy_eva_artifact, /* a yardstick */
 	NULL,
 };

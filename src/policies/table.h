@@ -15,5 +15,8 @@ extern const struct fth_policy_ops fth_policy_eva;
 extern const struct fth_policy_ops fth_policy_synergy;
 extern const struct fth_policy_ops fth_policy_owl;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
+extern const struct fth_policy_ops fth_policy_tr;
+extern const struct fth_policy_ops fth_policy_on_demand;
+extern const struct fth_policy_ops fth_policy_on_demand_transient;
 
 #endif
