@@ -47,7 +47,7 @@ static int plan_from(const struct fth_realised_request *q, struct fth_market_sum
 static int one_window(const struct fth_realised_request *q, fth_time at, struct fth_realised_row *ret, struct fth_error *err)
 {
 	const struct fth_world *w = q->world;
-	struct fth_market_window back = {at - q->window, at}, ahead = {at, at + q->window};
+	struct fth_market_window back = {at - q->window, at, q->price_share}, ahead = {at, at + q->window, q->price_share};
 	struct fth_market_summary past = {0}, future = {0}, known = {0};
 	struct fth_spot_plan plan = {0}, oracle = {0};
 	int r = fth_market_summarize(&w->market, &w->catalog.pub, w->syms, &back, &past, err);

@@ -11,6 +11,7 @@ struct fth_realised_request {
 	const struct fth_spot_method *method;
 	fth_time window, step; /* 0: a week; the window */
 	double target, cap;
+	double price_share; /* see fth_market_window */
 	uint64_t capacity;
 	bool joint; /* plan with the states of the past window */
 };

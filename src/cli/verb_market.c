@@ -26,6 +26,14 @@ static int cap_option(const struct fth_args *a, double *ret, struct fth_error *e
 	return 0;
 }
 
+static int price_share_option(const struct fth_args *a, double *ret, struct fth_error *err)
+{
+	const char *text = fth_args_given(a, "price-share");
+	if (text && (fth_parse_real(text, strlen(text), ret) || !(*ret > 0 && *ret <= 10)))
+		return fth_fail(err, -EINVAL, "--price-share: '%s' is not above 0 and at most 10", text);
+	return 0;
+}
+
 /* ---- summarize ---- */
 
 static void names_row(const struct fth_spot_table *t, const char *first, struct fth_str *out)
@@ -86,6 +94,8 @@ static int summarize(const struct fth_args *a, const struct fth_world *w, struct
 	if (!r)
 		r = cap_option(a, &cap, err);
 	if (!r)
+		r = price_share_option(a, &window.price_share, err);
+	if (!r)
 		r = fth_market_summarize(&w->market, &w->catalog.pub, w->syms, &window, &s, err);
 	if (!r) {
 		fth_market_summary_cap(&s, cap);
@@ -128,7 +138,9 @@ static int run_summarize(struct fth_args *a)
 
 #define CAP_OPTION                                                                                                              \
 	{.name = "cap", .type = FTH_OPT_TEXT, .arg = "SHARE", .def = "0.99999",                                                  \
-	 .help = "the most that an estimate of availability may be: no window shows that something is always there"}
+	 .help = "the most that an estimate of availability may be: no window shows that something is always there"},                \
+	{.name = "price-share", .type = FTH_OPT_TEXT, .arg = "SHARE", .def = "the catalog's spot price",                         \
+	 .help = "spot price as a share of the on-demand price, for offers whose price the market does not tell"}
 
 static const struct fth_option summarize_options[] = {
 	{.name = "from", .type = FTH_OPT_TEXT, .arg = "TIME", .def = "0", .help = "where the window begins, after the market's beginning, e.g. 14d"},
@@ -167,6 +179,8 @@ static int check(const struct fth_args *a, const struct fth_world *w, struct fth
 		r = duration_option(a, "step", &q.step, err);
 	if (!r)
 		r = cap_option(a, &q.cap, err);
+	if (!r)
+		r = price_share_option(a, &q.price_share, err);
 	if (!r && (!text || fth_parse_real(text, strlen(text), &q.target) || !(q.target > 0 && q.target < 1)))
 		r = fth_fail(err, -EINVAL, "--availability: a number between 0 and 1 is needed");
 	if (!r && !fth_args_given(a, "capacity"))

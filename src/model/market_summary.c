@@ -88,7 +88,7 @@ static void add_changes(const struct fth_market_data *m, const struct fth_market
 	}
 }
 
-static void find_walkers(const struct fth_market_data *m, const struct fth_catalog *c, walker_list *ret, uint32_t *ret_without)
+static void find_walkers(const struct fth_market_data *m, const struct fth_catalog *c, double share, walker_list *ret, uint32_t *ret_without)
 {
 	for (fth_offer_id i = 0; i < c->noffers; i++) {
 		struct walker w = {.offer = i};
@@ -97,7 +97,7 @@ static void find_walkers(const struct fth_market_data *m, const struct fth_catal
 		w.price = find_series(m, i, FTH_MARKET_PRICE);
 		w.probes = find_series(m, i, FTH_MARKET_AVAILABLE);
 		w.on_demand = fth_catalog_on_demand(c, i);
-		w.fixed = c->offers[i].price;
+		w.fixed = share > 0 && w.on_demand != FTH_NEVER ? (fth_price)((double)w.on_demand * share) : c->offers[i].price;
 		if (!w.price && !w.probes)
 			continue;
 		if (!w.price && w.fixed <= 0) {
@@ -172,7 +172,7 @@ int fth_market_summarize(const struct fth_market_data *m, const struct fth_catal
 	*ret = (struct fth_market_summary){0};
 	if (w->to <= w->from)
 		return fth_fail(err, -EINVAL, "the window of the market is empty");
-	find_walkers(m, c, &walkers, &ret->without_price);
+	find_walkers(m, c, w->price_share, &walkers, &ret->without_price);
 	if (!walkers.len)
 		return fth_fail(err, -EINVAL, "the market tells nothing of a spot offer whose price is known");
 	ret->states.n = (uint32_t)walkers.len;

@@ -12,6 +12,7 @@
 
 struct fth_market_window {
 	fth_time from, to; /* since the market's beginning: its first price, or its first probe */
+	double price_share; /* of the on-demand price, where the market tells no price; 0: the catalog's spot price */
 };
 /* The whole of it: [0, last change). Probes and prices begin together. */
 struct fth_market_window fth_market_whole(const struct fth_market_data *m);
