@@ -118,6 +118,7 @@ struct fth_offer {
 	fth_price price;            /* now */
 	struct fth_billing billing;
 	uint32_t interruptions_ppm; /* expected interruptions per million instance-hours; 0 unknown */
+	uint32_t unavailable_ppb;   /* expected share of time for which it cannot be had, in 10^-9; 0 unknown */
 	bool available;             /* may be launched now */
 };
 

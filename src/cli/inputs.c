@@ -270,6 +270,35 @@ static int vary(const struct fth_args *a, struct fth_world *w, struct fth_error 
 	return told_option(a, &w->workload.told, err);
 }
 
+const struct fth_option fth_options_market_only[] = {
+	{.name = "market", .type = FTH_OPT_TEXT, .many = true, .arg = "[TYPE@ZONE=]FILE",
+	 .help = "spot prices over time (EC2 DescribeSpotPriceHistory, or CSV of epoch,az,instance_type,price), or probes of "
+		 "the availability of a type in a zone"},
+	{.name = "market-zones", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these zones of the market, parted by commas"},
+	{.name = "catalog", .letter = 'c', .type = FTH_OPT_FILE, .arg = "FILE", .def = "the bundled sample",
+	 .help = "the instance types and what they cost on demand"},
+	{.name = "catalog-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_catalog_format, .help = "format of the catalog"},
+	{.name = "prices", .type = FTH_OPT_FILE, .arg = "FILE",
+	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
+	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
+	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{0},
+};
+
+int fth_cli_load_market(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	struct fth_import_options o = {
+		.prices = fth_args_given(a, "prices"),
+		.region = fth_args_given(a, "region"),
+		.families = fth_args_given(a, "families"),
+	};
+	if (!fth_args_given(a, "market"))
+		return fth_fail(err, -EINVAL, "--market is needed: prices or availability over time");
+	int r = load_catalog(a, w, &o, err);
+	return r ? r : load_markets(a, w, err);
+}
+
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	struct fth_import_options o;

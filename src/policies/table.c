@@ -12,6 +12,9 @@ const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_fleet_diversified,
 	&fth_policy_scloud,
 	&fth_policy_fargate,
+	&fth_policy_tr,
+	&fth_policy_on_demand,
+	&fth_policy_on_demand_transient,
 	&fth_policy_eva_artifact, /* yardsticks from here on */
 	&fth_policy_stratus_artifact,
 	NULL,

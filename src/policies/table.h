@@ -22,5 +22,8 @@ extern const struct fth_policy_ops fth_policy_scloud;
 extern const struct fth_policy_ops fth_policy_fargate;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
 extern const struct fth_policy_ops fth_policy_stratus_artifact;
+extern const struct fth_policy_ops fth_policy_tr;
+extern const struct fth_policy_ops fth_policy_on_demand;
+extern const struct fth_policy_ops fth_policy_on_demand_transient;
 
 #endif
