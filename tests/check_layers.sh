@@ -16,7 +16,8 @@ allowed()
 	predict | optimize) echo "base model" ;;
 	engine | trace) echo "base model" ;;
 	policies) echo "base model predict optimize" ;;
-	sim | report) echo "base model engine" ;;
+	sim) echo "base model engine" ;;
+	report) echo "base model optimize engine" ;;
 	store) echo "base model trace engine" ;;
 	cli) echo "base model predict optimize trace engine policies sim report store" ;;
 	*) return 1 ;;

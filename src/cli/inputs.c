@@ -86,6 +86,11 @@ const struct fth_option fth_options_import[] = {
 	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
 	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog: offers in its zones"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{.name = "migration-rate", .type = FTH_OPT_TEXT, .arg = "MBIT/S",
+	 .help = "a task that moves is away for its memory footprint over this rate (Stratus: 160), whatever the workload says"},
+	{.name = "estimates", .type = FTH_OPT_TEXT, .arg = "HOW",
+	 .help = "what policies are told of runtimes: given, exact, within:H (runtime times a draw from [H,1] or [1,H]) or "
+		 "lognormal:JOB[:TASK] (the job's mean times errors of these sigmas)"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
 	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
 	{.name = "drop-unfit", .type = FTH_OPT_FLAG,
@@ -249,6 +254,71 @@ static int check_belongings(const struct fth_args *a, struct fth_error *err)
 	return 0;
 }
 
+/* "within:0.1", "lognormal:0.5:0.2" */
+static int told_option(const struct fth_args *a, struct fth_told *ret, struct fth_error *err)
+{
+	static const char *const names[] = {"given", "exact", "within", "lognormal"};
+	const char *text = fth_args_given(a, "estimates");
+	if (!text)
+		return 0;
+	size_t n = strcspn(text, ":");
+	for (int i = 0; i < 4; i++) {
+		if (strlen(names[i]) != n || strncmp(names[i], text, n))
+			continue;
+		struct fth_told told = {.by = (enum fth_told_by)i, .seed = fth_args_int(a, "seed")};
+		const char *p = text[n] ? text + n + 1 : "", *colon = strchr(p, ':');
+		size_t first = colon ? (size_t)(colon - p) : strlen(p);
+		bool wrong = i >= 2 ? fth_parse_real(p, first, &told.error) || told.error < 0 : *p != 0;
+		if (colon)
+			wrong |= i != 3 || fth_parse_real(colon + 1, strlen(colon + 1), &told.spread) || told.spread < 0;
+		if (wrong || (i == 2 && told.error > 1e6) || (i == 3 && (told.error > 20 || told.spread > 20)))
+			break;
+		*ret = told;
+		return 0;
+	}
+	return fth_fail(err, -EINVAL, "--estimates: '%s' is none of given, exact, within:H, lognormal:JOB[:TASK]", text);
+}
+
+static int vary(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	const char *rate = fth_args_given(a, "migration-rate");
+	double mbit;
+	if (rate && (fth_parse_real(rate, strlen(rate), &mbit) || mbit < 1e-3 || mbit > 1e9))
+		return fth_fail(err, -EINVAL, "--migration-rate: '%s' is not a number of megabits a second", rate);
+	if (rate)
+		fth_vary_migration(&w->workload, mbit);
+	return told_option(a, &w->workload.told, err);
+}
+
+const struct fth_option fth_options_market_only[] = {
+	{.name = "market", .type = FTH_OPT_TEXT, .many = true, .arg = "[TYPE@ZONE=]FILE",
+	 .help = "spot prices over time (EC2 DescribeSpotPriceHistory, or CSV of epoch,az,instance_type,price), or probes of "
+		 "the availability of a type in a zone"},
+	{.name = "market-zones", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these zones of the market, parted by commas"},
+	{.name = "catalog", .letter = 'c', .type = FTH_OPT_FILE, .arg = "FILE", .def = "the bundled sample",
+	 .help = "the instance types and what they cost on demand"},
+	{.name = "catalog-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_catalog_format, .help = "format of the catalog"},
+	{.name = "prices", .type = FTH_OPT_FILE, .arg = "FILE",
+	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
+	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
+	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{0},
+};
+
+int fth_cli_load_market(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	struct fth_import_options o = {
+		.prices = fth_args_given(a, "prices"),
+		.region = fth_args_given(a, "region"),
+		.families = fth_args_given(a, "families"),
+	};
+	if (!fth_args_given(a, "market"))
+		return fth_fail(err, -EINVAL, "--market is needed: prices or availability over time");
+	int r = load_catalog(a, w, &o, err);
+	return r ? r : load_markets(a, w, err);
+}
+
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	struct fth_import_options o;
@@ -271,6 +341,8 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 	}
 	if (!r)
 		r = fth_cli_drop_unfit(a, w, err);
+	if (!r && fth_verb_option(a->verb, "estimates", strlen("estimates")))
+		r = vary(a, w, err);
 	if (!r && with_profile)
 		r = load_profile(a, w, err);
 	if (!r)

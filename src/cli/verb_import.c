@@ -65,6 +65,10 @@ static int check_belongings(const struct fth_args *a, enum fth_format f, struct 
 		{"prices", FTH_CONTENT_CATALOG}, {"region", FTH_CONTENT_CATALOG}, {"families", FTH_CONTENT_CATALOG},
 		{"spot", FTH_CONTENT_CATALOG},	 {"mean-gap", FTH_CONTENT_WORKLOAD},
 	};
+	static const char *const of_runs[] = {"migration-rate", "estimates"};
+	for (size_t i = 0; i < FTH_COUNT(of_runs); i++)
+		if (fth_args_given(a, of_runs[i]))
+			return fth_fail(err, -EINVAL, "--%s is about runs, not about files", of_runs[i]);
 	bool workload = fth_format_content(f) == FTH_CONTENT_WORKLOAD, fit = fth_args_flag(a, "drop-unfit");
 	if (fit != (fth_args_given(a, "catalog") != NULL) || (fit && !workload))
 		return fth_fail(err, -EINVAL, "--drop-unfit and --catalog go together, with a workload");

@@ -14,6 +14,16 @@ extern const struct fth_policy_ops fth_policy_no_packing;
 extern const struct fth_policy_ops fth_policy_eva;
 extern const struct fth_policy_ops fth_policy_synergy;
 extern const struct fth_policy_ops fth_policy_owl;
+extern const struct fth_policy_ops fth_policy_stratus;
+extern const struct fth_policy_ops fth_policy_hotspot;
+extern const struct fth_policy_ops fth_policy_fleet;
+extern const struct fth_policy_ops fth_policy_fleet_diversified;
+extern const struct fth_policy_ops fth_policy_scloud;
+extern const struct fth_policy_ops fth_policy_fargate;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
+extern const struct fth_policy_ops fth_policy_stratus_artifact;
+extern const struct fth_policy_ops fth_policy_tr;
+extern const struct fth_policy_ops fth_policy_on_demand;
+extern const struct fth_policy_ops fth_policy_on_demand_transient;
 
 #endif

@@ -158,7 +158,7 @@ static int submit_again(struct replay *p, const char *line, struct fth_error *er
 	    index >= p->world.workload.jobs.len || !is_time(time) || !is_time(estimate))
 		return damaged(p, err, "a submission");
 	const struct fth_workload *w = &p->world.workload;
-	struct fth_job_item item = {.spec = &w->jobs.data[index], .works = w->works.data};
+	struct fth_job_item item = {.spec = &w->jobs.data[index], .works = w->works.data, .told = &w->told, .index = index};
 	item.groups = &w->groups.data[item.spec->first_group];
 	p->ret->submits++;
 	if (fth_engine_submit(p->engine, time, &item, estimate) == FTH_NONE)

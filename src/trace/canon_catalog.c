@@ -24,6 +24,7 @@ static const struct fth_field_rule offer_rules[] = {
 	{.key = "start-price", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, billing.start_price)},
 	{.key = "cut-free", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, billing.cut_free)},
 	{.key = "interruptions", .type = FTH_FIELD_COUNT32, .offset = offsetof(struct fth_offer, interruptions_ppm)},
+	{.key = "unavailable", .type = FTH_FIELD_COUNT32, .offset = offsetof(struct fth_offer, unavailable_ppb)},
 	{.key = "available", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, available)},
 };
 

@@ -21,6 +21,8 @@ int fth_read_ec2_types(struct fth_catalog_store *c, struct fth_input *in, const 
 int fth_read_canon_profile(struct fth_profile *p, struct fth_input *in, struct fth_error *err);
 int fth_read_eva_matrix(struct fth_profile *p, struct fth_input *in, struct fth_error *err);
 
+int fth_read_alibaba_2017(struct fth_workload *w, struct fth_input *in, struct fth_error *err);
+int fth_read_google_tasks(struct fth_workload *w, struct fth_input *in, struct fth_error *err);
 int fth_read_spot_csv(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
 		      const struct fth_market_options *o, struct fth_error *err);
 int fth_read_ec2_spot(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,

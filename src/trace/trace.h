@@ -61,6 +61,8 @@ enum fth_format {
 	FTH_FORMAT_EC2_TYPES,         /* EC2 DescribeInstanceTypes JSON (prices from a file beside it) */
 	FTH_FORMAT_FARTHING_PROFILE,
 	FTH_FORMAT_EVA_MATRIX,        /* Eva's contention matrix CSV */
+	FTH_FORMAT_ALIBABA_2017,      /* CSV, one row per group of equal instances */
+	FTH_FORMAT_GOOGLE_TASKS,      /* Google 2011 task_events CSV */
 	FTH_FORMAT_SPOT_CSV,          /* epoch,az,instance_type,price */
 	FTH_FORMAT_EC2_SPOT,          /* EC2 DescribeSpotPriceHistory JSON */
 	FTH_FORMAT_AVAILABILITY,      /* 0/1 probes with gap_seconds, JSON */
