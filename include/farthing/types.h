@@ -186,6 +186,7 @@ struct fth_task {
 	fth_instance_id on;     /* where it holds room now; FTH_NONE when none */
 	fth_time since;         /* entered this state */
 	fth_time ran;           /* executing time of ended launches */
+	fth_time estimate;      /* runtime at full speed as told; 0 unknown */
 	double rate;            /* last observed speed, full = 1; negative: none observed */
 	fth_task_id next_committed; /* next task committed to the same instance, by order of commitment */
 	fth_task_id prev_committed;
@@ -226,7 +227,9 @@ struct fth_instance {
 	enum fth_instance_state state;
 	bool leaving;      /* draining or asked to terminate: takes no new task */
 	bool revoked;      /* a revocation notice came */
+	bool until_empty;  /* goes by itself as soon as its last task has left */
 	uint32_t ncommitted; /* tasks whose target it is */
+	uint32_t nbound;     /* of those, the ones not started */
 	uint32_t nheld;      /* tasks that hold room on it (running, starting or on their way out) */
 	fth_task_id first_committed, last_committed;
 	struct fth_res committed; /* demand of the tasks committed to it */

@@ -116,7 +116,7 @@ void fth_map_release(struct fth_map *m)
 
 /* ---- table of entities ---- */
 
-enum { CHUNK = 64, PAGE = 1024 };
+enum { PAGE = FTH_TABLE_PAGE, CHUNK = FTH_TABLE_CHUNK };
 
 void fth_table_init(struct fth_table *t, size_t item)
 {
@@ -169,14 +169,6 @@ void *fth_table_add(struct fth_table *t, uint32_t *ret_id, uint32_t *ret_slot)
 	*ret_id = id;
 	*ret_slot = slot;
 	return memset(t->chunks[slot / CHUNK] + (slot % CHUNK) * t->item, 0, t->item);
-}
-
-void *fth_table_get(const struct fth_table *t, uint32_t id)
-{
-	if (id >= t->next_id || !t->pages[id / PAGE])
-		return NULL;
-	uint32_t slot = t->pages[id / PAGE][id % PAGE];
-	return slot == UINT32_MAX ? NULL : t->chunks[slot / CHUNK] + (slot % CHUNK) * t->item;
 }
 
 void fth_table_remove(struct fth_table *t, uint32_t id)

@@ -9,10 +9,11 @@
 
 /*
  * The world: the machines of one zone table, an ECU being a CPU; each spot offer is there and gone by turns, drawn with the paper's mean
- * time to revocation (150 h) and the table's availability. Batch: jobs of one task of 6 ECU, at random times, durations drawn with a mean
- * of ten minutes, so that BATCH_ECU are wanted on average. The service: tasks of 6 ECU, ratio times as much.
+ * time to revocation (150 h) and the table's availability. Batch: jobs of one task of 1 ECU, at random times, durations drawn with a mean
+ * of half an hour, so that BATCH_ECU are wanted on average. The service: tasks of 1 ECU, ratio times as much. Tasks as small as the unit pack
+ * every machine to the full, as the paper does by slowing tasks down on smaller machines.
  */
-enum { BATCH_ECU = 300, TASK_ECU = 6, DAYS = 1, MEAN_TASK_S = 600, MTTR_H = 150 };
+enum { BATCH_ECU = 300, TASK_ECU = 1, DAYS = 1, MEAN_TASK_S = 1800, MTTR_H = 150 };
 
 static void add_types(struct fth_world *w, const struct fth_spot_table *zone)
 {

@@ -115,6 +115,8 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 	run->wall_s = seconds_since(&start);
 	if (engine) {
 		fth_metrics_finish(m, engine, r == -ETIME ? job->sim.horizon : teller.last, run);
+		/* Also those that a horizon kept from being submitted. */
+		run->jobs_unfinished = job->world->workload.jobs.len - run->jobs;
 		snprintf(run->policy, sizeof(run->policy), "%s", job->policy->label);
 		fth_str_clear(&run->params);
 		fth_params_json(job->policy->ops->params, job->policy->params, &run->params);

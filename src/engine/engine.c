@@ -134,7 +134,11 @@ fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct ft
 {
 	if (now < e->now || now == FTH_NEVER)
 		return FTH_NONE;
-	struct fth_job *j = fth_cluster_add_job(&e->cluster, item, now, estimate);
+	struct fth_job_item told = *item;
+	if (e->cfg.policy->flags & FTH_POLICY_KNOWS_RUNTIME)
+		told.told = NULL; /* whatever errors the workload has others told */
+	struct fth_job *j = fth_cluster_add_job(&e->cluster, &told, now, estimate,
+						e->cfg.policy->flags & FTH_POLICY_WANTS_RUNTIME);
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->on_submit)
 			o->on_submit(o, &e->cluster, j);

@@ -229,8 +229,9 @@ static void restart_siblings(struct fth_engine *e, fth_time now, const struct ft
 /* A draining instance whose last bound task was sent elsewhere has nothing to wait for. */
 static void terminate_if_empty(struct fth_engine *e, struct fth_instance *i, const struct fth_action *a)
 {
-	if (!i->leaving || i->nheld || i->ncommitted)
+	if (!(i->leaving || i->until_empty) || i->nheld || i->ncommitted)
 		return;
+	i->leaving = true;
 	i->state = FTH_INSTANCE_TERMINATING;
 	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
 		fth_vec_push(&e->accepted, ((struct fth_action){.kind = FTH_ACT_TERMINATE,
@@ -304,6 +305,17 @@ static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_actio
 	if (i->state == FTH_INSTANCE_READY)
 		i->state = FTH_INSTANCE_DRAINING;
 	terminate_if_empty(e, i, a);
+	return FTH_ACCEPTED;
+}
+
+static enum fth_refusal judge_until_empty(struct fth_engine *e, const struct fth_action *a)
+{
+	struct fth_instance *i = live_instance(e, a->instance);
+	if (!i)
+		return FTH_REFUSED_UNKNOWN_INSTANCE;
+	if (i->leaving)
+		return FTH_REFUSED_INSTANCE_LEAVING;
+	i->until_empty = true;
 	return FTH_ACCEPTED;
 }
 
@@ -389,6 +401,8 @@ enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_
 	case FTH_ACT_DRAIN:
 	case FTH_ACT_TERMINATE:
 		return judge_leave(e, a);
+	case FTH_ACT_UNTIL_EMPTY:
+		return judge_until_empty(e, a);
 	case FTH_ACT_WAKE:
 		if (a->at <= now)
 			return FTH_REFUSED_IN_THE_PAST;

@@ -17,8 +17,10 @@ static void imply(struct fth_engine *e, const struct fth_event *cause, enum fth_
 /* A leaving instance with nothing on it is on its way out; the driver ends it. */
 static void maybe_empty(struct fth_instance *i)
 {
-	if (i->leaving && !i->nheld && !i->ncommitted && i->state != FTH_INSTANCE_GONE)
-		i->state = FTH_INSTANCE_TERMINATING;
+	if (!(i->leaving || i->until_empty) || i->nheld || i->ncommitted || i->state == FTH_INSTANCE_GONE)
+		return;
+	i->leaving = true;
+	i->state = FTH_INSTANCE_TERMINATING;
 }
 
 static void leave_room(struct fth_engine *e, struct fth_task *t)

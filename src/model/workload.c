@@ -164,6 +164,8 @@ static int next_from_workload(struct fth_job_source *base, struct fth_job_item *
 	ret->spec = &s->workload->jobs.data[s->pos++];
 	ret->groups = &s->workload->groups.data[ret->spec->first_group];
 	ret->works = s->workload->works.data;
+	ret->told = &s->workload->told;
+	ret->index = s->pos - 1;
 	return 1;
 }
 

@@ -6,15 +6,23 @@ const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_eva,
 	&fth_policy_synergy,
 	&fth_policy_owl,
+	&fth_policy_stratus,
+	&fth_policy_hotspot,
+	&fth_policy_fleet,
+	&fth_policy_fleet_diversified,
+	&fth_policy_scloud,
+	&fth_policy_fargate,
 	&fth_policy_tr,
 	&fth_policy_on_demand,
 	&fth_policy_on_demand_transient,
-	&fth_policy_eva_artifact, /* a yardstick */
+	&fth_policy_eva_artifact, /* yardsticks from here on */
+	&fth_policy_stratus_artifact,
 	NULL,
 };
 
 const struct fth_policy_ops *const fth_yardsticks[] = {
 	&fth_policy_eva_artifact,
+	&fth_policy_stratus_artifact,
 	/* For workloads with services. */
 	&fth_policy_tr,
 	&fth_policy_on_demand,

@@ -50,9 +50,12 @@ struct sim {
 	struct fth_engine *engine;
 	const struct fth_cluster *cluster;
 	struct fth_heap heap;
+	/* Outcomes of the present instant that were set up in it: they come after those of the heap, in order. */
+	FTH_VEC(struct fth_heap_item) soon;
+	size_t soon_at;
 	struct fth_workload_source source;
 	struct fth_job_item next; /* the next arrival */
-	bool has_next, tell_runtime;
+	bool has_next, tell_runtime, knows_runtime;
 	fth_time now, step;
 	fth_time ended_at; /* the last instant at which something ended */
 	uint64_t jobs_done, jobs_total;
@@ -84,6 +87,9 @@ void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what w
 bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item);
 /* A delay times a parameter. */
 fth_time fth_sim_scaled(fth_time t, double scale);
+/* A pause of a task: scaled, and drawn if the parameters say so; by task, move and kind of pause. */
+enum pause { PAUSE_START = 16, PAUSE_INIT, PAUSE_STOP, PAUSE_SAVE }; /* also the streams of their draws */
+fth_time fth_sim_pause(const struct sim *s, const struct fth_task *t, enum pause which, fth_time delay);
 
 /* cloud.c: instances and the starting and stopping of tasks */
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts);
@@ -110,6 +116,5 @@ int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);
 void fth_progress_touch(struct sim *s, const struct fth_instance *i);
 int fth_progress_settle(struct sim *s);
 void fth_progress_rank_classes(struct sim *s);
-fth_time fth_progress_standalone(const struct fth_job_item *item);
 
 #endif

@@ -43,6 +43,8 @@ void fth_vary_multi_task(struct fth_workload *to, const struct fth_workload *fro
 void fth_vary_gap(struct fth_workload *to, const struct fth_workload *from, double factor);
 /* All but the jobs of which a task fits no type of the catalog; returns how many those are. */
 uint32_t fth_vary_fitting(struct fth_workload *to, const struct fth_workload *from, const struct fth_catalog *c);
+/* A task that moves is away for its memory footprint over this rate, and for nothing else. */
+void fth_vary_migration(struct fth_workload *w, double mbit_per_s);
 /* The first n jobs. */
 void fth_vary_head(struct fth_workload *to, const struct fth_workload *from, size_t n);
 
