@@ -173,7 +173,7 @@ enum fth_param_type {
 	FTH_PARAM_BOOL,     /* bool */
 	FTH_PARAM_INT,      /* int64_t */
 	FTH_PARAM_REAL,     /* double */
-	FTH_PARAM_DURATION, /* fth_time; "300", "300s", "5m", "2h", "250ms" */
+	FTH_PARAM_DURATION, /* fth_time; "300s", "5m", "2h", "250ms"; a bare number is seconds */
 	FTH_PARAM_CHOICE,   /* int, index into choices */
 };
 

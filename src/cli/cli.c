@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "report/format.h"
@@ -109,22 +110,50 @@ static void guard(const struct fth_output *o, struct sigaction before[3])
 	}
 }
 
+/* Signals that end us wait, if so wished; *ret_was is the mask to go back to. */
+static void hold_signals(bool hold, sigset_t *ret_was)
+{
+	sigset_t ends;
+	sigemptyset(&ends);
+	if (hold) {
+		sigaddset(&ends, SIGINT);
+		sigaddset(&ends, SIGTERM);
+		sigaddset(&ends, SIGHUP);
+	}
+	sigprocmask(SIG_BLOCK, &ends, ret_was);
+}
+
+/* A pipe may let us wait for its reader, and must be interruptible: nothing lies beside it to be removed. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return path && strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
 int fth_cli_produce(const char *path, int (*write)(void *arg, struct fth_output *o, struct fth_error *err), void *arg,
 		    struct fth_error *err)
 {
 	struct fth_output *o;
 	struct sigaction before[3];
+	sigset_t was;
+	hold_signals(is_file(path), &was);
 	int r = fth_output_open(&o, path ? path : "-", err);
+	if (!r)
+		guard(o, before);
+	sigprocmask(SIG_SETMASK, &was, NULL);
 	if (r)
 		return r;
-	guard(o, before);
 	r = write(arg, o, err);
-	guard(NULL, before);
-	if (r) {
+	/* While the file gets its name, a signal waits. */
+	hold_signals(fth_output_unfinished(o) != NULL, &was);
+	unfinished = NULL;
+	if (r)
 		fth_output_abort(o);
-		return r;
-	}
-	return fth_output_commit(o, err);
+	else
+		r = fth_output_commit(o, err);
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	guard(NULL, before);
+	return r;
 }
 
 struct bytes {

@@ -45,6 +45,8 @@ const char *fth_cli_nth_format(unsigned i);
 int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *ret, struct fth_error *err);
 /* Load what the input options name, or the bundled samples; interference only if the verb takes it. */
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
+/* With --drop-unfit: jobs that the catalog cannot hold go, and that is told. */
+int fth_cli_drop_unfit(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
 /* A catalog and a market alone, by fth_options_market_only. */
 int fth_cli_load_market(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
 int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err);

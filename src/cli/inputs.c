@@ -93,6 +93,8 @@ const struct fth_option fth_options_import[] = {
 		 "lognormal:JOB[:TASK] (the job's mean times errors of these sigmas)"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
 	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
+	{.name = "drop-unfit", .type = FTH_OPT_FLAG,
+	 .help = "leave out jobs of which a task fits no instance type of the catalog, and say how many; without it such a job is an error"},
 	{0},
 };
 
@@ -218,6 +220,24 @@ static int load_markets(const struct fth_args *a, struct fth_world *w, struct ft
 	return r;
 }
 
+int fth_cli_drop_unfit(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	struct fth_workload fitting;
+	size_t all = w->workload.jobs.len;
+	if (!fth_args_flag(a, "drop-unfit"))
+		return 0;
+	fth_workload_init(&fitting, w->syms, &w->kinds);
+	w->dropped_jobs = fth_vary_fitting(&fitting, &w->workload, &w->catalog.pub);
+	fth_workload_finish(&fitting);
+	fth_workload_release(&w->workload);
+	w->workload = fitting;
+	if (w->dropped_jobs == all)
+		return fth_fail(err, -EINVAL, "--drop-unfit: no job is left, each has a task that fits no instance type");
+	if (w->dropped_jobs && !fth_args_flag(a, "quiet"))
+		fth_cli_error("left out %u of %zu jobs: a task of theirs fits no instance type", w->dropped_jobs, all);
+	return 0;
+}
+
 /* What only says something about a file that was not given would go unheard. */
 static int check_belongings(const struct fth_args *a, struct fth_error *err)
 {
@@ -319,6 +339,8 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
 		r = load_workload(a, w, &o, err);
 	}
+	if (!r)
+		r = fth_cli_drop_unfit(a, w, err);
 	if (!r && fth_verb_option(a->verb, "estimates", strlen("estimates")))
 		r = vary(a, w, err);
 	if (!r && with_profile)

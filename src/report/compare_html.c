@@ -191,6 +191,7 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	}
 	fth_human_real(&v, r->norm_throughput, 3);
 	td(out, &v);
+	td_int(out, r->rejected_actions);
 	fth_str_add(out, "</tr>\n");
 	fth_str_release(&v);
 }
@@ -199,7 +200,7 @@ static void table(const struct fth_figures *f, struct fth_str *out)
 {
 	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT p95",
 					    "Wait",   "Not executing", "Instances", "Moves", "Tasks / instance", "GPU",
-					    "CPU",    "Memory",	   "Speed"};
+					    "CPU",    "Memory",	   "Speed",  "Refused"};
 	struct fth_run longest = {0};
 	for (size_t i = 0; i < f->c->nruns; i++) {
 		const struct fth_run *r = &f->c->runs[i];

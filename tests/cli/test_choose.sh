@@ -72,6 +72,26 @@ complains "above 0"
 expect 2 compare -w one.fw --mean-gap 60s
 complains "mean gap"
 
+# Jobs that fit nowhere are an error, or go.
+printf 'farthing-workload 1\nkind A any=cpu:1,mem:1GiB\nkind B any=cpu:9999,mem:1GiB\njob a submit=0s tasks=1xA:60s\njob b submit=1s tasks=1xA:60s,1xB:60s\n' >big.fw
+expect 2 compare -w big.fw -p no-packing
+complains "big.fw:5: "
+for args in "compare -p no-packing" "sim -p no-packing" "plan pack"; do
+	expect 0 $args -w big.fw --drop-unfit
+	complains "left out 1 of 2 jobs"
+done
+expect 0 compare -w big.fw -p no-packing --drop-unfit --quiet --format html --journal run.journal
+quiet
+says "1 of the jobs given was left out"
+expect 0 import big.fw --drop-unfit -c zones.fc
+[ "$(grep -c '^job' out)" = 1 ] || fail "import keeps a job that fits nowhere"
+expect 2 import big.fw --drop-unfit
+complains "go together"
+expect 2 import big.fw -c zones.fc
+printf 'farthing-workload 1\nkind B any=cpu:9999,mem:1GiB\njob b submit=1s tasks=1xB:60s\n' >none.fw
+expect 2 plan pack -w none.fw --drop-unfit
+complains "no job is left"
+
 # What belongs to a file that was not given, or to another kind of file.
 expect 2 compare --interference-format eva-matrix
 complains "--interference-format is of no use without --interference"

@@ -27,7 +27,8 @@ static void load(struct fth_spot_table *t, const char *zone)
 {
 	struct fth_error err = {0};
 	char path[4096];
-	snprintf(path, sizeof(path), "%s/tr-kubernetes/record-%s.csv", getenv("FARTHING_DATA"), zone);
+	const char *data = getenv("FARTHING_DATA");
+	snprintf(path, sizeof(path), "%s/tr-kubernetes/record-%s.csv", data ? data : FTH_TEST_DATA, zone);
 	if (fth_load_spot_table(t, path, "", &err)) {
 		fprintf(stderr, "%s\n", err.text);
 		exit(1);
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 {
 	char path[4096];
 	json_error_t error;
-	const char *gold = getenv("FARTHING_GOLD"), *mode = argc > 1 ? argv[1] : "";
+	const char *env = getenv("FARTHING_GOLD"), *gold = env ? env : FTH_TEST_GOLD, *mode = argc > 1 ? argv[1] : "";
 	snprintf(path, sizeof(path), "%s/tr_gold.json", gold ? gold : "");
 	json_t *root = json_load_file(path, 0, &error);
 	if (!root) {

@@ -387,7 +387,7 @@ static void a_start_is_checked_and_used(void **state)
 static void the_whole_alibaba_trace_at_once(void **state)
 {
 	(void)state;
-	const char *dir = getenv("FARTHING_DATA");
+	const char *env = getenv("FARTHING_DATA"), *dir = env ? env : FTH_TEST_DATA;
 	struct pack_fixture f;
 	struct fth_pack_result r;
 	struct fth_error err = {0};

@@ -438,6 +438,18 @@ static void cheapest_must_have_done_the_work(void **state)
 	holds(&out, "4 jobs did not end");
 	holds(&out, "no-packing took over");
 	holds(&out, "refused");
+	/* The engine's reason says who took over: once is enough. */
+	fth_str_add(&s.runs[2].note, "policy p failed: why; no-packing took over");
+	fth_str_clear(&out);
+	fth_comparison_table(&s.c, 80, false, &out);
+	const char *once = strstr(out.data, "took over");
+	assert_non_null(once);
+	assert_null(strstr(once + 1, "took over"));
+	fth_str_clear(&out);
+	fth_comparison_html(&s.c, &out);
+	once = strstr(out.data, "took over");
+	assert_non_null(once);
+	assert_null(strstr(once + 1, "took over"));
 	fth_str_release(&out);
 	sample_release(&s);
 }
