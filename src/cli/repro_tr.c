@@ -29,6 +29,12 @@ static double mean(const struct spread *s)
 	return s->n ? s->sum / s->n : NAN;
 }
 
+/* An availability in percent as a number of nines: 99.9 % is 3. */
+static double nines(double percent)
+{
+	return percent < 100 ? -fth_log(1 - percent / 100) / fth_log(10) : percent == percent ? 15 : NAN;
+}
+
 struct outcome {
 	struct spread cost, availability, excess, bound; /* cost and bound in percent of on demand, excess in percent */
 	unsigned missed;
@@ -92,7 +98,7 @@ static int figure6(struct repro_tr *t, struct fth_error *err)
 		fth_repro_add_row(t->book, page, id, label, "%", rows[i].cost, mean(&o.cost));
 		snprintf(id, sizeof(id), "figure6-availability-%s", rows[i].id);
 		snprintf(label, sizeof(label), "%s: availability", rows[i].label);
-		fth_repro_add_row(t->book, page, id, label, "%", rows[i].availability, mean(&o.availability));
+		fth_repro_add_row(t->book, page, id, label, "nines", nines(rows[i].availability), nines(mean(&o.availability)));
 		fth_repro_add_note(t->book, page, "%s: cost %.1f to %.1f %%, availability %.6f to %.6f %%, target missed in %u of %d zones.",
 				   rows[i].label, o.cost.min, o.cost.max, o.availability.min, o.availability.max, o.missed, REPRO_TR_ZONES);
 	}
@@ -147,13 +153,13 @@ static int figure7(struct repro_tr *t, struct fth_error *err)
 		}
 		snprintf(id, sizeof(id), "figure7-actual-%s", names[s]);
 		snprintf(label, sizeof(label), "%s: in practice", labels[s]);
-		fth_repro_add_row(t->book, page, id, label, "%", 99.99, mean(&actual));
+		fth_repro_add_row(t->book, page, id, label, "nines", 4, nines(mean(&actual)));
 		snprintf(id, sizeof(id), "figure7-dependent-%s", names[s]);
 		snprintf(label, sizeof(label), "%s: if tiers fell together", labels[s]);
-		fth_repro_add_row(t->book, page, id, label, "%", 99.99, mean(&lowest));
+		fth_repro_add_row(t->book, page, id, label, "nines", 4, nines(mean(&lowest)));
 		snprintf(id, sizeof(id), "figure7-independent-%s", names[s]);
 		snprintf(label, sizeof(label), "%s: if tiers fell independently", labels[s]);
-		fth_repro_add_row(t->book, page, id, label, "%", 99.96, mean(&independent));
+		fth_repro_add_row(t->book, page, id, label, "nines", nines(99.96), nines(mean(&independent)));
 	}
 	inputs_note(t->book, page);
 	fth_repro_add_note(t->book, page, "The greedy overshoots its target (its steps are whole machines), so ours is above 99.99 %%. What the figure says holds: in "

@@ -23,5 +23,9 @@ const struct fth_policy_ops *const fth_policies[] = {
 const struct fth_policy_ops *const fth_yardsticks[] = {
 	&fth_policy_eva_artifact,
 	&fth_policy_stratus_artifact,
+	/* For workloads with services. */
+	&fth_policy_tr,
+	&fth_policy_on_demand,
+	&fth_policy_on_demand_transient,
 	NULL,
 };

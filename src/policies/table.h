@@ -6,7 +6,7 @@
 #include <farthing/policy.h>
 
 extern const struct fth_policy_ops *const fth_policies[];
-/* Those of them that stand for another's program, to be measured against; not run unless named. */
+/* Those of them that stand for another's program, to be measured against, or are for workloads with services; not run unless named. */
 extern const struct fth_policy_ops *const fth_yardsticks[];
 
 /* The engine's fallback when a policy fails: one instance for each task, nothing moves. */
