@@ -13,7 +13,7 @@
  * of half an hour, so that BATCH_ECU are wanted on average. The service: tasks of 1 ECU, ratio times as much. Tasks as small as the unit pack
  * every machine to the full, as the paper does by slowing tasks down on smaller machines.
  */
-enum { BATCH_ECU = 300, TASK_ECU = 1, DAYS = 1, MEAN_TASK_S = 1800, MTTR_H = 150 };
+enum { BATCH_ECU = 300, TASK_ECU = 1, DAYS = 1, MEAN_TASK_S = 1800, MTTR_H = 150, ZONES_RUN = 3 };
 
 static void add_types(struct fth_world *w, const struct fth_spot_table *zone)
 {
@@ -89,9 +89,9 @@ static void inputs_note(struct repro_tr *t, struct fth_repro_page *page)
 {
 	fth_repro_add_note(t->book, page,
 			   "Inputs differ: the Google trace with demands is not at hand. Batch is drawn (seed %lld): tasks of %d ECU with a mean of %d s that want %d ECU on average over "
-			   "%d days; machines of the six zone tables come and go by turns with the paper's mean time to revocation of %d h. Completion "
+			   "%d day; machines of the first %d zone tables come and go by turns with the paper's mean time to revocation of %d h. Completion "
 			   "times are relative to the time a task runs alone (the paper: to the original trace, which had queues of its own).",
-			   (long long)t->req->seed, TASK_ECU, MEAN_TASK_S, BATCH_ECU, DAYS, MTTR_H);
+			   (long long)t->req->seed, TASK_ECU, MEAN_TASK_S, BATCH_ECU, DAYS, ZONES_RUN, MTTR_H);
 }
 
 /* Runs of several policies on a zone and a ratio; figures are means over the zones. */
@@ -171,7 +171,7 @@ int repro_tr_figure17(struct repro_tr *t, struct fth_error *err)
 			share += FTH_MIN(100 * ((double)plan.total / 5000 - 1) * ratios[i], 100) / REPRO_TR_ZONES;
 			fth_spot_plan_release(&plan);
 		}
-		int r = run_all(t, ratios[i], policies, f, 2, REPRO_TR_ZONES, err);
+		int r = run_all(t, ratios[i], policies, f, 2, ZONES_RUN, err);
 		if (r)
 			return r;
 		struct fth_repro_page *page = &t->book->pages.data[at];
@@ -197,7 +197,7 @@ int repro_tr_figure18(struct repro_tr *t, struct fth_error *err)
 	static const double paper_time[] = {10, NAN, 1, 1};
 	struct mixed_figure f[4];
 	struct fth_repro_page *page = fth_repro_add_page(t->book, "figure18", "Figure 18: batch work against other ways to run it, ratio 1, five nines");
-	int r = run_all(t, 1, policies, f, 4, REPRO_TR_ZONES, err);
+	int r = run_all(t, 1, policies, f, 4, ZONES_RUN, err);
 	if (r)
 		return r;
 	for (int k = 0; k < 4; k++) {

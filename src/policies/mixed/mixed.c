@@ -146,8 +146,28 @@ static bool place_service(struct mixed *m, const struct fth_view *v, struct fth_
 	return s != NULL;
 }
 
+/* Only when a service can have lost its place, or one was left without: most rounds are about batch alone. */
+static bool services_stirred(const struct mixed *m, const struct fth_round *round)
+{
+	for (size_t e = 0; e < round->nevents; e++)
+		switch (round->events[e].kind) {
+		case FTH_EV_JOB_CANCELLED:
+		case FTH_EV_TASK_LOST:
+		case FTH_EV_TASK_LEFT:
+		case FTH_EV_LAUNCH_FAILED:
+		case FTH_EV_REVOCATION_NOTICE:
+		case FTH_EV_INSTANCE_REVOKED:
+		case FTH_EV_INSTANCE_GONE:
+			return true;
+		default:
+			break;
+		}
+	return m->unserved;
+}
+
 static void place_services(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, struct fth_map *sent)
 {
+	m->unserved = false;
 	for (fth_job_id id = v->first_job; id != FTH_NONE;) {
 		const struct fth_job *j = fth_view_job(v, id);
 		id = j->next;
@@ -156,7 +176,7 @@ static void place_services(struct mixed *m, const struct fth_view *v, struct fth
 			const struct fth_instance *at = t && t->target != FTH_NONE ? fth_view_instance(v, t->target) : NULL;
 			bool doomed = at && at->revoked && t->state != FTH_TASK_STOPPING;
 			if (t && (t->state == FTH_TASK_WAITING || doomed))
-				place_service(m, v, plan, t, sent);
+				m->unserved |= !place_service(m, v, plan, t, sent);
 		}
 	}
 }
@@ -338,13 +358,14 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	}
 	if (m->replan) {
 		int r = mixed_plan_pool(m, v, plan);
+		m->unserved = true;
 		if (r)
 			return r;
 	}
 	look_around(m, v);
 	hold_pool(m, v, plan);
 	save_batch(m, v, round, plan);
-	if (m->any_service)
+	if (m->any_service && services_stirred(m, round))
 		place_services(m, v, plan, &sent);
 	if (!sent.len) /* what was sent away must not come back into the room before the service is there */
 		place_waiting(m, v, plan);

@@ -39,6 +39,7 @@ struct mixed {
 	fth_time watched;    /* up to here */
 	bool replan;         /* the services have changed */
 	bool any_service;
+	bool unserved;       /* some service task found no place last time */
 	struct fth_res served; /* what the services demand together */
 	FTH_VEC(struct mixed_spot) board;
 };
