@@ -32,6 +32,7 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 	if (e->cfg.max_instances && e->cluster.view.ninstances >= e->cfg.max_instances)
 		return FTH_REFUSED_TOO_MANY_INSTANCES;
 	struct fth_instance *i = fth_cluster_add_instance(&e->cluster, offers[0], now);
+	i->together = FTH_MAX(a->together, 1u);
 	while (e->wishes.len <= i->slot)
 		fth_vec_push(&e->wishes, (struct wish){0});
 	struct wish *w = &e->wishes.data[i->slot];

@@ -6,7 +6,8 @@
 #include <farthing/policy.h>
 
 extern const struct fth_policy_ops *const fth_policies[];
-/* Those of them that stand for another's program, to be measured against; not run unless named. */
+/* Those of them that stand for another's program, to be measured against, or are for rigid jobs only; not run
+ * unless named. */
 extern const struct fth_policy_ops *const fth_yardsticks[];
 
 /* The engine's fallback when a policy fails: one instance for each task, nothing moves. */
@@ -14,6 +15,10 @@ extern const struct fth_policy_ops fth_policy_no_packing;
 extern const struct fth_policy_ops fth_policy_eva;
 extern const struct fth_policy_ops fth_policy_synergy;
 extern const struct fth_policy_ops fth_policy_owl;
+extern const struct fth_policy_ops fth_policy_individual;
+extern const struct fth_policy_ops fth_policy_nowait;
+extern const struct fth_policy_ops fth_policy_local;
+extern const struct fth_policy_ops fth_policy_sec;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
 
 #endif

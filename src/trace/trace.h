@@ -55,6 +55,8 @@ enum fth_format {
 	FTH_FORMAT_EVA_JSON,
 	FTH_FORMAT_EVA_CSV,
 	FTH_FORMAT_ALIBABA_PODS,      /* openb_pod_list CSV */
+	FTH_FORMAT_SWF,               /* Standard Workload Format */
+	FTH_FORMAT_SACCT,             /* sacct --parsable2 */
 	FTH_FORMAT_FARTHING_CATALOG,
 	FTH_FORMAT_EVA_TYPES,         /* Eva's instance types JSON */
 	FTH_FORMAT_SKYPILOT_CSV,
@@ -76,6 +78,7 @@ struct fth_import_options {
 	const char *region;   /* skypilot, ec2: only this region ("" all) */
 	const char *families; /* comma list of families to keep; NULL all */
 	bool spot;            /* skypilot: make spot offers too */
+	uint32_t node_cpus;   /* swf, sacct: processors of a node; 0: one */
 	fth_time mean_gap;    /* alibaba pods without times: Poisson arrivals with this mean */
 	uint64_t seed;
 };
