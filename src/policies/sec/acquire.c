@@ -87,7 +87,7 @@ static bool want(void *arg, const struct fth_order_item *item)
 	struct wants *w = arg;
 	struct sec *s = w->s;
 	enum sec_size how = (enum sec_size)s->params->size;
-	bool is_short = item->length <= s->params->t_short;
+	bool is_short = item->length < s->params->t_short;
 	if (how == SEC_BEST_SIZE && is_short && w->had_short)
 		return true;
 	w->had_short |= is_short;
@@ -114,7 +114,7 @@ static void count_wants(struct sec *s, const struct fth_order_item *top, struct 
 		w->of.data[0] = fth_order_sum(&s->queue);
 		return;
 	case SEC_BEST_SIZE:
-		brief = fth_order_first_short(&s->queue, s->params->t_short);
+		brief = fth_order_first_short(&s->queue, s->params->t_short - 1);
 		w->of.data[0] = s->long_nodes + (brief ? brief->size : 0);
 	}
 }
@@ -123,11 +123,14 @@ static void count_wants(struct sec *s, const struct fth_order_item *top, struct 
 static bool needs_more(struct sec *s, const struct fth_order_item *top)
 {
 	fth_time start = FTH_NEVER;
+	bool fits = false;
 	for (uint32_t k = 0; k < s->clouds.len; k++) {
+		const struct sec_cloud *c = &s->clouds.data[k];
 		uint64_t spare;
+		fits |= top->size <= c->nodes;
 		start = FTH_MIN(start, sec_predict(s, &s->clouds.data[k], top->size, &spare));
 	}
-	if (start == FTH_NEVER)
+	if (!fits || start == FTH_NEVER)
 		return true;
 	fth_time from = s->params->predict == SEC_FROM_NOW ? s->now : fth_view_job(s->view, top->id)->submitted;
 	return start - from > s->params->t_wait;

@@ -130,7 +130,7 @@ void sec_enqueue(struct sec *s, const struct fth_job *j)
 		return;
 	*q = (struct sec_job){.id = j->id, .key = key_of(s, j), .queued = true, .left = j->ntasks, .cloud = FTH_NONE};
 	fth_order_add(&s->queue, &(struct fth_order_item){q->key, j->id, j->ntasks, j->estimate});
-	if (j->estimate > s->params->t_short)
+	if (j->estimate >= s->params->t_short)
 		s->long_nodes += j->ntasks;
 }
 
@@ -141,7 +141,7 @@ void sec_dequeue(struct sec *s, const struct fth_job *j)
 		return;
 	fth_order_remove(&s->queue, q->key, j->id);
 	q->queued = false;
-	if (j->estimate > s->params->t_short)
+	if (j->estimate >= s->params->t_short)
 		s->long_nodes -= j->ntasks;
 }
 
