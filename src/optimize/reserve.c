@@ -4,54 +4,6 @@
 
 static const double HOUR = (double)FTH_HOUR;
 
-void fth_reserve_market_release(struct fth_reserve_market *m)
-{
-	fth_vec_release(&m->classes);
-}
-
-static bool deeper(const struct fth_reserve_class *a, const struct fth_reserve_class *b)
-{
-	return a->price != b->price ? a->price < b->price : a->term > b->term;
-}
-
-int fth_reserve_market_finish(struct fth_reserve_market *m, struct fth_error *err)
-{
-	if (m->classes.len > 64)
-		return fth_fail(err, -EINVAL, "more than 64 classes");
-	for (size_t i = 0; i < m->classes.len; i++) {
-		struct fth_reserve_class c = m->classes.data[i];
-		const char *name = fth_sym_str(m->syms, c.name);
-		if (c.term <= 0 || c.upfront < 0 || c.price < 0)
-			return fth_fail(err, -EINVAL, "class %s: a term above 0, a fee and an hourly price are needed", name);
-		if (c.price > m->on_demand)
-			return fth_fail(err, -EINVAL, "class %s: its hours cost more than on demand", name);
-		size_t at = i;
-		for (; at && deeper(&c, &m->classes.data[at - 1]); at--)
-			m->classes.data[at] = m->classes.data[at - 1];
-		m->classes.data[at] = c;
-	}
-	return 0;
-}
-
-int fth_reserve_market_of(struct fth_reserve_market *m, struct fth_symtab *syms, const struct fth_catalog *c, fth_offer_id o,
-			  struct fth_error *err)
-{
-	m->syms = syms;
-	m->on_demand = fth_usd(c->offers[o].price);
-	for (uint32_t i = 0; i < c->noffers; i++) {
-		const struct fth_offer *k = &c->offers[i];
-		if (!k->contract.term || k->type != c->offers[o].type || k->zone != c->offers[o].zone)
-			continue;
-		fth_vec_push(&m->classes, ((struct fth_reserve_class){.name = k->contract.name,
-								      .term = k->contract.term,
-								      .upfront = fth_usd(k->contract.upfront),
-								      .price = fth_usd(k->price),
-								      .every_hour = k->contract.every_hour,
-								      .most = -1}));
-	}
-	return m->classes.len ? fth_reserve_market_finish(m, err) : -ENOENT;
-}
-
 /* The least share at which class k is no dearer than n (NULL: than on demand); above 1: never. */
 static double break_even_against(const struct fth_reserve_market *m, const struct fth_reserve_class *k,
 				 const struct fth_reserve_class *n)
@@ -161,11 +113,9 @@ void fth_portfolio_release(struct fth_portfolio *p)
 	fth_vec_release(&p->hours);
 }
 
-/* Rows during which a purchase is in force; the last one counts if its beginning is. */
-static uint32_t rows_in_force(const struct fth_reserve_class *c, const struct fth_demand *d)
+uint32_t fth_reserve_rows(const struct fth_reserve_class *c, const struct fth_demand *d)
 {
-	int64_t rows = (c->term - 1) / d->interval + 1;
-	return (uint32_t)FTH_MIN(rows, (int64_t)UINT32_MAX / 2);
+	return (uint32_t)FTH_MIN(FTH_MAX(c->term / d->interval, 1), (int64_t)UINT32_MAX / 2);
 }
 
 static void price_row(struct fth_portfolio *p, const struct fth_reserve_market *m, const struct fth_demand *d, uint32_t row,
@@ -204,7 +154,7 @@ void fth_portfolio_price(struct fth_portfolio *p, const struct fth_reserve_marke
 		const struct fth_reserve_class *c = &m->classes.data[b->class];
 		fth_time from = d->start + (fth_time)b->row * d->interval;
 		double held_share = FTH_MIN(1.0, (double)(d->end - from) / (double)c->term);
-		uint32_t until = b->row + rows_in_force(c, d);
+		uint32_t until = b->row + fth_reserve_rows(c, d);
 		change[(size_t)b->row * n + b->class] += b->count;
 		if (until < d->rows)
 			change[(size_t)until * n + b->class] -= b->count;

@@ -10,30 +10,8 @@
 #define FTH_OPTIMIZE_RESERVE_H
 
 #include "base/base.h"
-#include "model/catalog.h"
+#include "model/contract.h"
 
-struct fth_reserve_class {
-	fth_sym name;
-	fth_time term;      /* > 0 */
-	double upfront;     /* dollars */
-	double price;       /* dollars per hour */
-	bool every_hour;    /* paid for the whole term, used or not */
-	bool savings_plan;  /* told as dollars per hour committed; the price is that of a machine under it */
-	int64_t most;       /* never hold more than this many at once; -1: no limit */
-};
-
-/* Classes, deepest discount (lowest price per hour) first, and of one price the longest term first. */
-struct fth_reserve_market {
-	struct fth_symtab *syms; /* borrowed */
-	double on_demand;        /* dollars per hour */
-	FTH_VEC(struct fth_reserve_class) classes;
-};
-void fth_reserve_market_release(struct fth_reserve_market *m);
-/* Order the classes; -EINVAL if one has no term, or an hourly price above on demand. */
-int fth_reserve_market_finish(struct fth_reserve_market *m, struct fth_error *err);
-/* The contracts of a catalog for the type of this offer. -ENOENT: it has none. */
-int fth_reserve_market_of(struct fth_reserve_market *m, struct fth_symtab *syms, const struct fth_catalog *c, fth_offer_id o,
-			  struct fth_error *err);
 /* The share of its term that a level must be busy for the class to be no dearer than any weaker one of its term
  * (among those of the mask; 0: all). */
 double fth_reserve_break_even(const struct fth_reserve_market *m, size_t k, uint64_t only);
@@ -47,11 +25,7 @@ struct fth_demand {
 	double *hours;          /* rows x levels, level 1 first */
 };
 void fth_demand_release(struct fth_demand *d);
-/* From lives of machines (in any order), or from a number that holds from each time on. end: of the last row. */
-struct fth_demand_step {
-	fth_time at;
-	int64_t change; /* so many more from then on */
-};
+/* From steps in any order; end: of the last row. */
 int fth_demand_build(struct fth_demand *d, struct fth_demand_step *steps, size_t n, fth_time start, fth_time end,
 		     fth_time interval, struct fth_error *err);
 double fth_demand_row_hours(const struct fth_demand *d, uint32_t row);
@@ -60,6 +34,9 @@ static inline double fth_demand_at(const struct fth_demand *d, uint32_t row, uin
 {
 	return d->hours[(size_t)row * d->levels + level];
 }
+
+/* Whole intervals for which a purchase is in force. */
+uint32_t fth_reserve_rows(const struct fth_reserve_class *c, const struct fth_demand *d);
 
 /* ---- plans ---- */
 
@@ -77,6 +54,11 @@ struct fth_portfolio {
 void fth_portfolio_release(struct fth_portfolio *p);
 /* What these purchases cost on this demand, by equations 1 and 2. */
 void fth_portfolio_price(struct fth_portfolio *p, const struct fth_reserve_market *m, const struct fth_demand *d);
+
+/* The least pure cost any portfolio can have, as the linear programme over all purchases tells it (fractions of contracts
+ * included), and a plan rounded from it. -E2BIG: more intervals and classes than it is made for. */
+int fth_reserve_exact(struct fth_portfolio *p, double *ret_bound, const struct fth_reserve_market *m, const struct fth_demand *d,
+		      struct fth_error *err);
 
 enum fth_reserve_method {
 	FTH_RESERVE_NONE,         /* all on demand */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What to buy: the forward greedy plan over a demand that is known, or forecast. At the beginning of each interval
- * every level is given the deepest class whose break-even share it will reach over that class's term; what is in
+ * every level is given the deepest class (the cheapest when always busy) whose break-even share it will reach over that class's term; what is in
  * force is counted (by the time it has left: a long contract near its end stands for a short one), and the
  * difference is bought, so that first the sum and then each class comes as near as it can to what is wanted.
  */
@@ -14,11 +14,6 @@ struct inventory {
 	int64_t *ends; /* rows x classes: so many end with the beginning of this row */
 	int64_t *held; /* by class as bought */
 };
-
-static uint32_t rows_of(const struct fth_reserve_class *c, const struct fth_demand *d)
-{
-	return (uint32_t)FTH_MIN((c->term - 1) / d->interval + 1, (int64_t)UINT32_MAX / 2);
-}
 
 static bool may_buy(const struct fth_reserve_options *o, size_t k)
 {
@@ -36,7 +31,7 @@ static size_t stands_for(const struct inventory *v, size_t k, uint32_t left)
 		if (b->price != c->price || b->every_hour != c->every_hour || b->term >= c->term)
 			continue;
 		/* Under a year left of three years: as good as one year's. */
-		if (left <= rows_of(b, v->d) && (best == k || b->term < v->m->classes.data[best].term))
+		if (left <= fth_reserve_rows(b, v->d) && (best == k || b->term < v->m->classes.data[best].term))
 			best = i;
 	}
 	return best;
@@ -48,7 +43,7 @@ static void count_held(const struct inventory *v, uint32_t row, int64_t *as)
 	memset(as, 0, n * sizeof(*as));
 	for (size_t k = 0; k < n; k++) {
 		int64_t seen = 0;
-		uint32_t last = FTH_MIN(row + rows_of(&v->m->classes.data[k], v->d), v->d->rows);
+		uint32_t last = FTH_MIN(row + fth_reserve_rows(&v->m->classes.data[k], v->d), v->d->rows);
 		for (uint32_t end = row + 1; end < last && seen < v->held[k]; end++) {
 			int64_t ending = v->ends[(size_t)end * n + k];
 			as[stands_for(v, k, end - row)] += ending;
@@ -65,12 +60,14 @@ struct outlook {
 	const struct fth_reserve_market *m;
 	const struct fth_reserve_options *o;
 	const double *least; /* break-even by class */
+	size_t order[64];    /* classes, the cheapest when always busy first */
 };
 
 static size_t class_for(const struct outlook *w, const double *share)
 {
 	size_t n = w->m->classes.len, found = n;
-	for (size_t k = 0; k < n; k++) {
+	for (size_t i = 0; i < n; i++) {
+		size_t k = w->order[i];
 		if (!may_buy(w->o, k) || share[k] < w->least[k])
 			continue;
 		if (found == n)
@@ -81,6 +78,23 @@ static size_t class_for(const struct outlook *w, const double *share)
 			break;
 	}
 	return found;
+}
+
+/* By what an hour costs when every hour is used, fee and all: the deepest discount first. */
+static void order_classes(struct outlook *w)
+{
+	for (size_t i = 0; i < w->m->classes.len; i++) {
+		const struct fth_reserve_class *c = &w->m->classes.data[i];
+		double rate = c->price + c->upfront / ((double)c->term / (double)FTH_HOUR);
+		size_t at = i;
+		for (; at; at--) {
+			const struct fth_reserve_class *b = &w->m->classes.data[w->order[at - 1]];
+			if (b->price + b->upfront / ((double)b->term / (double)FTH_HOUR) <= rate)
+				break;
+			w->order[at] = w->order[at - 1];
+		}
+		w->order[at] = i;
+	}
 }
 
 /* Buy the difference. Of all ways that are equally near, the deepest discount first. */
@@ -99,7 +113,7 @@ static void buy(struct fth_portfolio *p, struct inventory *v, uint32_t row, cons
 			continue;
 		missing -= count;
 		v->held[k] += count;
-		uint32_t end = row + rows_of(c, v->d);
+		uint32_t end = row + fth_reserve_rows(c, v->d);
 		if (end < v->d->rows)
 			v->ends[(size_t)end * n + k] += count;
 		fth_vec_push(&p->bought, ((struct fth_purchase){row, (uint32_t)k, (uint32_t)count}));
@@ -133,7 +147,7 @@ static void look_back(const struct outlook *w, const struct fth_demand *d, const
 	for (size_t k = 0; k < n; k++) {
 		const struct fth_reserve_class *c = &w->m->classes.data[k];
 		fth_time from = d->start + (fth_time)row * d->interval;
-		until[k] = FTH_MIN(row + rows_of(c, d), d->rows);
+		until[k] = FTH_MIN(row + fth_reserve_rows(c, d), d->rows);
 		fth_time window = FTH_MIN(d->start + (fth_time)until[k] * d->interval, d->end) - from;
 		hours[k] = (double)(w->o->full_term ? c->term : window) / (double)FTH_HOUR;
 	}
@@ -224,9 +238,10 @@ static void look_ahead(const struct outlook *w, const struct fth_demand *d, cons
 {
 	size_t n = w->m->classes.len;
 	uint32_t longest = 1;
+	uint32_t upto[64];
 	double share[64];
 	for (size_t k = 0; k < n; k++)
-		longest = FTH_MAX(longest, rows_of(&w->m->classes.data[k], d));
+		longest = FTH_MAX(longest, fth_reserve_rows(&w->m->classes.data[k], d));
 	longest = FTH_MIN(longest, 100000u);
 	/* Means ahead, in at most 64 steps: a forecast is smooth. */
 	uint32_t step = (longest + 63) / 64;
@@ -236,20 +251,15 @@ static void look_ahead(const struct outlook *w, const struct fth_demand *d, cons
 		double mean = level_only ? f->smooth.level : fth_smooth_ahead(&f->smooth, (double)t);
 		means[nmeans++] = FTH_MIN(FTH_MAX(mean, 0.0), f->greatest);
 	}
+	for (size_t k = 0; k < n; k++)
+		upto[k] = FTH_MIN((fth_reserve_rows(&w->m->classes.data[k], d) + step - 1) / step, nmeans);
 	memset(wanted, 0, n * sizeof(*wanted));
 	for (uint32_t j = 0; n; j++) {
-		double sum = 0;
-		size_t done = 0;
+		double sum[65] = {0};
+		for (uint32_t i = 0; i < nmeans; i++)
+			sum[i + 1] = sum[i] + share_of(f, means[i], (double)j);
 		for (size_t k = 0; k < n; k++)
-			share[k] = 0;
-		for (uint32_t i = 0; i < nmeans; i++) {
-			sum += share_of(f, means[i], (double)j);
-			for (size_t k = 0; k < n; k++) {
-				uint32_t rows = rows_of(&w->m->classes.data[k], d), upto = FTH_MIN((rows + step - 1) / step, nmeans);
-				if (upto == i + 1 && ++done)
-					share[k] = sum / (double)upto;
-			}
-		}
+			share[k] = sum[upto[k]] / (double)upto[k];
 		size_t k = class_for(w, share);
 		if (k == n)
 			break; /* higher levels are busy for even less */
@@ -300,7 +310,8 @@ int fth_reserve_plan(struct fth_portfolio *p, const struct fth_reserve_market *m
 	for (size_t k = 0; k < m->classes.len; k++)
 		least[k] = fth_reserve_break_even(m, k, o->only);
 	if (method != FTH_RESERVE_NONE && m->classes.len) {
-		struct outlook w = {m, o, least};
+		struct outlook w = {.m = m, .o = o, .least = least};
+		order_classes(&w);
 		struct inventory v = {.m = m, .d = d};
 		v.ends = fth_alloc((size_t)(d->rows + 1) * m->classes.len * sizeof(*v.ends));
 		v.held = fth_alloc(m->classes.len * sizeof(*v.held));
