@@ -4,5 +4,6 @@
 
 const struct fth_repro_paper *const fth_repro_papers[] = {
 	&fth_repro_eva,
+	&fth_repro_sec,
 	NULL,
 };
