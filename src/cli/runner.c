@@ -101,7 +101,7 @@ static enum fth_settlement settlement_of(const struct fth_policy_choice *p)
 	for (const struct fth_param *q = p->ops->params; q && q->name; q++)
 		if (!strcmp(q->name, "contract") && q->type == FTH_PARAM_CHOICE) {
 			const char *how = q->choices[*(const int *)((const char *)p->params + q->offset)];
-			return !strcmp(how, "hybrid") ? FTH_SETTLE_HINDSIGHT : !strcmp(how, "online") ? FTH_SETTLE_ONLINE : FTH_SETTLE_LIST;
+			return !strcmp(how, "hybrid") ? FTH_SETTLE_HINDSIGHT : !strcmp(how, "online") ? FTH_SETTLE_ONLINE : !strcmp(how, "committed") ? FTH_SETTLE_COMMITTED : FTH_SETTLE_LIST;
 		}
 	return FTH_SETTLE_LIST;
 }

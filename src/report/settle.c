@@ -67,6 +67,7 @@ static int with_contracts(struct fth_run *run, const struct fth_engine *e, fth_o
 	struct fth_reserve_market m = {0};
 	struct fth_demand d = {0};
 	struct fth_portfolio p = {0};
+	struct fth_reserve_options o = {.full_term = how == FTH_SETTLE_COMMITTED};
 	int r = fth_reserve_market_of(&m, c->syms, &c->catalog.pub, offer, err);
 	if (r == -ENOENT) {
 		fth_reserve_market_release(&m);
@@ -75,11 +76,11 @@ static int with_contracts(struct fth_run *run, const struct fth_engine *e, fth_o
 	if (!r)
 		r = fth_settle_demand(&d, fth_engine_ledger(e), offer, start, 0, err);
 	if (!r)
-		r = fth_reserve_plan(&p, &m, &d, how == FTH_SETTLE_ONLINE ? FTH_RESERVE_ONLINE_LEVEL : FTH_RESERVE_GREEDY, NULL, err);
+		r = fth_reserve_plan(&p, &m, &d, how == FTH_SETTLE_ONLINE ? FTH_RESERVE_ONLINE_LEVEL : FTH_RESERVE_GREEDY, &o, err);
 	for (size_t k = 0; !r && k < p.hours.len; k++)
 		if (p.hours.data[k] > 0)
 			add_hours(run, k < m.classes.len ? fth_sym_str(c->syms, m.classes.data[k].name) : "on-demand", p.hours.data[k]);
-	*usd = p.pure;
+	*usd = how == FTH_SETTLE_COMMITTED ? p.cost : p.pure;
 	fth_portfolio_release(&p);
 	fth_demand_release(&d);
 	fth_reserve_market_release(&m);

@@ -10,7 +10,9 @@
 #include "optimize/reserve.h"
 #include "report/run.h"
 
-enum fth_settlement { FTH_SETTLE_LIST = 0, FTH_SETTLE_HINDSIGHT, FTH_SETTLE_ONLINE };
+/* At list price; with contracts bought with hindsight, or by forecast, fees counted by the time they were held; or
+ * with hindsight over whole terms, fees in full. */
+enum fth_settlement { FTH_SETTLE_LIST = 0, FTH_SETTLE_HINDSIGHT, FTH_SETTLE_ONLINE, FTH_SETTLE_COMMITTED };
 
 /* The demand (by week) for machines of this offer that the closed charges of a run tell; start: of its first week. */
 int fth_settle_demand(struct fth_demand *d, const struct fth_ledger *l, fth_offer_id offer, fth_time start, fth_time end,

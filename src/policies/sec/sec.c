@@ -11,7 +11,7 @@ static const char *const backfills[] = {"easy", "conservative", "none", NULL};
 static const char *const sizes[] = {"first", "sum", "best", NULL};
 static const char *const placements[] = {"random", "max-margin", "min-margin", "max-idle", "min-idle", NULL};
 static const char *const predictions[] = {"submission", "now", NULL};
-static const char *const contracts[] = {"on-demand", "hybrid", "online", NULL};
+static const char *const contracts[] = {"on-demand", "hybrid", "online", "committed", NULL};
 
 #define AT(field) offsetof(struct sec_params, field)
 #define PLACEMENT {"placement", FTH_PARAM_CHOICE, AT(placement), "max-margin", 0, 0, placements, \
@@ -19,7 +19,8 @@ static const char *const contracts[] = {"on-demand", "hybrid", "online", NULL};
 #define CHECK {"check", FTH_PARAM_DURATION, AT(check), "60s", 1, 86400, NULL, \
 	"how often idle nodes are looked at; they go at the last look before another paid period"}
 #define CONTRACT {"contract", FTH_PARAM_CHOICE, AT(contract), "on-demand", 0, 0, contracts, \
-	"how the use is paid for: on demand, or with the catalog's contracts bought with hindsight (hybrid) or by forecast (online)"}
+	"how the use is paid for: on demand, or with the catalog's contracts bought with hindsight (hybrid), by forecast (online), or " \
+	"with hindsight over whole terms with fees in full (committed)"}
 #define ORDER {"order", FTH_PARAM_CHOICE, AT(order), "fcfs", 0, 0, orders, "order of the queue"}, \
 	{"backfill", FTH_PARAM_CHOICE, AT(backfill), "easy", 0, 0, backfills, \
 	 "who may overtake: easy keeps the first job's start, conservative everybody's"}, \
