@@ -127,6 +127,7 @@ enum fth_action_kind {
 	FTH_ACT_DRAIN,
 	FTH_ACT_TERMINATE,
 	FTH_ACT_WAKE,
+	FTH_ACT_UNTIL_EMPTY,
 	FTH_ACT_NKINDS
 };
 
@@ -161,6 +162,9 @@ FTH_EXPORT void fth_plan_preempt(struct fth_plan *p, fth_task_id t, struct fth_r
 FTH_EXPORT void fth_plan_drain(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
 /* Go as soon as the tasks on their way out have left; refused while a task is committed to it. */
 FTH_EXPORT void fth_plan_terminate(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
+/* Keep it for as long as it has tasks: it goes by itself at the moment its last one has left, between rounds too.
+ * Until then it takes tasks. One that has none yet waits for its first. */
+FTH_EXPORT void fth_plan_until_empty(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
 /* Decide again at this time even if nothing happens. Every wake-up is kept until it comes; the same time
  * asked for again is one. (Who asks anew in each round should ask for a multiple of its interval, so that
  * the times meet.) */
@@ -199,7 +203,8 @@ struct fth_round {
 
 enum fth_policy_flags {
 	FTH_POLICY_WANTS_PROFILE = 1, /* give it the user's co-location profile */
-	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates */
+	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates, unless the workload says how they err */
+	FTH_POLICY_KNOWS_RUNTIME = 4, /* exact ones even then: a rival with perfect knowledge */
 };
 
 struct fth_policy_ops {

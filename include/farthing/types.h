@@ -136,6 +136,7 @@ struct fth_offer {
 	fth_price price;            /* now */
 	struct fth_billing billing;
 	uint32_t interruptions_ppm; /* expected interruptions per million instance-hours; 0 unknown */
+	uint32_t unavailable_ppb;   /* expected share of time for which it cannot be had, in 10^-9; 0 unknown */
 	bool available;             /* may be launched now */
 	bool sustained; /* by month: the 2nd, 3rd and 4th quarter of it at 80, 60 and 40 % of the price */
 	struct fth_contract contract;
@@ -205,6 +206,7 @@ struct fth_task {
 	fth_instance_id on;     /* where it holds room now; FTH_NONE when none */
 	fth_time since;         /* entered this state */
 	fth_time ran;           /* executing time of ended launches */
+	fth_time estimate;      /* runtime at full speed as told; 0 unknown */
 	double rate;            /* last observed speed, full = 1; negative: none observed */
 	fth_task_id next_committed; /* next task committed to the same instance, by order of commitment */
 	fth_task_id prev_committed;
@@ -245,7 +247,9 @@ struct fth_instance {
 	enum fth_instance_state state;
 	bool leaving;      /* draining or asked to terminate: takes no new task */
 	bool revoked;      /* a revocation notice came */
+	bool until_empty;  /* goes by itself as soon as its last task has left */
 	uint32_t ncommitted; /* tasks whose target it is */
+	uint32_t nbound;     /* of those, the ones not started */
 	uint32_t nheld;      /* tasks that hold room on it (running, starting or on their way out) */
 	fth_task_id first_committed, last_committed;
 	struct fth_res committed; /* demand of the tasks committed to it */

@@ -5,15 +5,25 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "report/format.h"
+
 void fth_cli_error(const char *fmt, ...)
 {
-	va_list ap;
+	struct fth_str shown = {0};
+	va_list ap, again;
 	va_start(ap, fmt);
-	fflush(stdout);
-	fputs("farthing: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	char *buf = fth_alloc((size_t)n + 1);
+	vsnprintf(buf, (size_t)n + 1, fmt, again);
+	va_end(again);
 	va_end(ap);
+	/* It may quote what stands in a file. */
+	fth_shown_text(&shown, buf);
+	fflush(stdout);
+	fprintf(stderr, "farthing: %s\n", shown.data);
+	free(buf);
+	fth_str_release(&shown);
 }
 
 /* Whose fault it was decides the code: what the user gave, what the machine lacks, or us. */
@@ -25,9 +35,10 @@ static int exit_code(int code)
 	case ECANCELED:
 	case EINTR:
 		return FTH_EXIT_INTERRUPTED;
+	case EPIPE:
+		return FTH_EXIT_PIPE;
 	case EIO:
 	case ENOSPC:
-	case EPIPE:
 	case EFBIG:
 	case EROFS:
 	case EDQUOT:
@@ -45,7 +56,8 @@ static int exit_code(int code)
 
 int fth_cli_fail(const struct fth_error *err)
 {
-	fth_cli_error("%s", err->text[0] ? err->text : strerror(-err->code));
+	if (err->code != -EPIPE)
+		fth_cli_error("%s", err->text[0] ? err->text : strerror(-err->code));
 	return exit_code(err->code);
 }
 

@@ -129,6 +129,8 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 		fth_metrics_finish(m, engine, r == -ETIME ? job->sim.horizon : teller.last, run);
 		int e = fth_settle(run, engine, settlement_of(job->policy), job->world->workload.epoch, r ? NULL : err);
 		r = r ? r : e;
+		/* Also those that a horizon kept from being submitted. */
+		run->jobs_unfinished = job->world->workload.jobs.len - run->jobs;
 		snprintf(run->policy, sizeof(run->policy), "%s", job->policy->label);
 		fth_str_clear(&run->params);
 		fth_params_json(job->policy->ops->params, job->policy->params, &run->params);
@@ -151,7 +153,7 @@ static int child_run(const struct fth_runner_job *job, struct slot *slot, struct
 	struct fth_journal *journal = NULL;
 	int r = 0;
 	if (job->journal)
-		r = fth_journal_create(&journal, job->journal, job->world, job->policy, (uint32_t)job->sim.max_instances,
+		r = fth_journal_create(&journal, job->journal, job->world, job->policy, &fth_policy_no_packing, (uint32_t)job->sim.max_instances,
 				       &slot->error);
 	return r ? r : run_watched(job, slot, journal, run);
 }

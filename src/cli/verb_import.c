@@ -55,12 +55,30 @@ static int store(void *arg, struct fth_output *out, struct fth_error *err)
 	return fth_fail(err, -EINVAL, "cannot be written");
 }
 
+/* What is about another kind of file than this one. */
+static int check_belongings(const struct fth_args *a, enum fth_format f, struct fth_error *err)
+{
+	static const struct {
+		const char *option;
+		enum fth_content content;
+	} belongs[] = {
+		{"prices", FTH_CONTENT_CATALOG}, {"region", FTH_CONTENT_CATALOG}, {"families", FTH_CONTENT_CATALOG},
+		{"spot", FTH_CONTENT_CATALOG},	 {"mean-gap", FTH_CONTENT_WORKLOAD},
+	};
+	for (size_t i = 0; i < FTH_COUNT(belongs); i++)
+		if (fth_args_given(a, belongs[i].option) && fth_format_content(f) != belongs[i].content)
+			return fth_fail(err, -EINVAL, "--%s does not apply to a file of %s", belongs[i].option, fth_format_name(f));
+	return 0;
+}
+
 static int import_file(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	const char *path = a->operands.data[0];
 	struct fth_import_options o;
 	enum fth_format f;
 	int r = find_format(a, path, &f, err);
+	if (!r)
+		r = check_belongings(a, f, err);
 	if (!r)
 		r = fth_cli_import_options(a, &o, err);
 	if (r)

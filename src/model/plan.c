@@ -4,9 +4,9 @@
 void fth_plan_reset(struct fth_plan *p, fth_instance_id next_instance)
 {
 	p->next_instance = next_instance;
-	fth_vec_clear(&p->actions);
-	fth_vec_clear(&p->offers);
-	fth_vec_clear(&p->notes);
+	fth_vec_recycle(&p->actions);
+	fth_vec_recycle(&p->offers);
+	fth_vec_recycle(&p->notes);
 }
 
 void fth_plan_release(struct fth_plan *p)
@@ -70,6 +70,11 @@ void fth_plan_terminate(struct fth_plan *p, fth_instance_id i, struct fth_reason
 	add(p, FTH_ACT_TERMINATE, FTH_NONE, i, why);
 }
 
+void fth_plan_until_empty(struct fth_plan *p, fth_instance_id i, struct fth_reason why)
+{
+	add(p, FTH_ACT_UNTIL_EMPTY, FTH_NONE, i, why);
+}
+
 void fth_plan_wake(struct fth_plan *p, fth_time at)
 {
 	add(p, FTH_ACT_WAKE, FTH_NONE, FTH_NONE, (struct fth_reason){0})->at = at;
@@ -109,7 +114,7 @@ const char *fth_action_name(enum fth_action_kind k)
 	static const char *const names[FTH_ACT_NKINDS] = {
 		[FTH_ACT_LAUNCH] = "launch",	     [FTH_ACT_PLACE] = "place", [FTH_ACT_MIGRATE] = "migrate",
 		[FTH_ACT_PREEMPT] = "preempt",	     [FTH_ACT_DRAIN] = "drain", [FTH_ACT_TERMINATE] = "terminate",
-		[FTH_ACT_WAKE] = "wake",
+		[FTH_ACT_WAKE] = "wake",	     [FTH_ACT_UNTIL_EMPTY] = "until-empty",
 	};
 	return (unsigned)k < FTH_ACT_NKINDS ? names[k] : "?";
 }

@@ -10,7 +10,17 @@ const struct fth_policy_ops *const fth_policies[] = {
 	&fth_policy_nowait,
 	&fth_policy_local,
 	&fth_policy_sec,
-	&fth_policy_eva_artifact, /* a yardstick */
+	&fth_policy_stratus,
+	&fth_policy_hotspot,
+	&fth_policy_fleet,
+	&fth_policy_fleet_diversified,
+	&fth_policy_scloud,
+	&fth_policy_fargate,
+	&fth_policy_tr,
+	&fth_policy_on_demand,
+	&fth_policy_on_demand_transient,
+	&fth_policy_eva_artifact, /* yardsticks from here on */
+	&fth_policy_stratus_artifact,
 	NULL,
 };
 
@@ -20,5 +30,6 @@ const struct fth_policy_ops *const fth_yardsticks[] = {
 	&fth_policy_local,
 	&fth_policy_sec,
 	&fth_policy_eva_artifact,
+	&fth_policy_stratus_artifact,
 	NULL,
 };

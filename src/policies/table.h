@@ -19,6 +19,16 @@ extern const struct fth_policy_ops fth_policy_individual;
 extern const struct fth_policy_ops fth_policy_nowait;
 extern const struct fth_policy_ops fth_policy_local;
 extern const struct fth_policy_ops fth_policy_sec;
+extern const struct fth_policy_ops fth_policy_stratus;
+extern const struct fth_policy_ops fth_policy_hotspot;
+extern const struct fth_policy_ops fth_policy_fleet;
+extern const struct fth_policy_ops fth_policy_fleet_diversified;
+extern const struct fth_policy_ops fth_policy_scloud;
+extern const struct fth_policy_ops fth_policy_fargate;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
+extern const struct fth_policy_ops fth_policy_stratus_artifact;
+extern const struct fth_policy_ops fth_policy_tr;
+extern const struct fth_policy_ops fth_policy_on_demand;
+extern const struct fth_policy_ops fth_policy_on_demand_transient;
 
 #endif

@@ -126,7 +126,9 @@ static bool same_keys(const uint32_t *sorted, const uint32_t *keys, uint32_t n)
 	uint32_t local[LOCAL], *copy = n <= LOCAL ? local : fth_alloc(n * sizeof(*copy));
 	memcpy(copy, keys, n * sizeof(*copy));
 	sort_keys(copy, n);
-	bool same = memcmp(sorted, copy, n * sizeof(*copy)) == 0;
+	bool same = true;
+	for (uint32_t i = 0; i < n; i++)
+		same &= sorted[i] == copy[i];
 	if (copy != local)
 		free(copy);
 	return same;

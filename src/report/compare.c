@@ -31,6 +31,11 @@ size_t fth_comparison_cheapest(const struct fth_comparison *c)
 	return best;
 }
 
+bool fth_comparison_decided(const struct fth_comparison *c)
+{
+	return c->nruns && is_whole(&c->runs[fth_comparison_cheapest(c)]);
+}
+
 const char *fth_comparison_workload(const struct fth_comparison *c)
 {
 	if (c->workload_name && *c->workload_name)

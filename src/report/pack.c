@@ -109,11 +109,16 @@ static void group_line(const struct fth_pack_report *p, const struct group *g, i
 {
 	enum { SHOWN = 4 };
 	const struct fth_pack_instance *i = &p->instances[g->first];
-	fth_str_addf(out, "%5llu x %-*s ", (unsigned long long)g->count, width, g->type);
+	struct fth_str type = {0};
+	fth_shown_text(&type, g->type);
+	fth_str_addf(out, "%5llu x %-*s ", (unsigned long long)g->count, width, type.data);
+	fth_str_release(&type);
 	fth_human_usd(out, fth_usd(g->price), 4);
-	fth_str_addf(out, "/h  %u %s%s", g->ntasks, g->ntasks == 1 ? "task " : "tasks", g->count > 1 ? ", e.g. " : ": ");
-	for (uint32_t t = 0; t < g->ntasks && t < SHOWN; t++)
-		fth_str_addf(out, "%s%s", t ? ", " : "", task_name(i, 0, t));
+	fth_str_addf(out, "/h  %u %s%s", g->ntasks, g->ntasks == 1 ? "task" : "tasks", g->count > 1 ? ", e.g. " : ": ");
+	for (uint32_t t = 0; t < g->ntasks && t < SHOWN; t++) {
+		fth_str_add(out, t ? ", " : "");
+		fth_shown_text(out, task_name(i, 0, t));
+	}
 	if (g->ntasks > SHOWN)
 		fth_str_addf(out, " and %u more", g->ntasks - SHOWN);
 	fth_str_addc(out, '\n');
@@ -132,9 +137,9 @@ void fth_pack_table(const struct fth_pack_report *p, bool colour, struct fth_str
 	}
 	fth_str_add(out, colour ? "\033[1m" : "");
 	fth_human_int(out, (int64_t)tasks);
-	fth_str_add(out, " tasks on ");
+	fth_str_add(out, tasks == 1 ? " task on " : " tasks on ");
 	fth_human_int(out, (int64_t)instances);
-	fth_str_addf(out, " instances%s\n\n", colour ? "\033[0m" : "");
+	fth_str_addf(out, " instance%s%s\n\n", instances == 1 ? "" : "s", colour ? "\033[0m" : "");
 	for (size_t i = 0; i < n; i++)
 		group_line(p, &groups[i], width, out);
 	fth_str_addc(out, '\n');

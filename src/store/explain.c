@@ -53,12 +53,24 @@ static void learn_type(struct explain *x, const char *line)
 {
 	char *instance = value_of(line, " instance="), *offers = value_of(line, " offers=");
 	if (instance && offers) {
-		offers[strcspn(offers, ",")] = '\0';
 		fth_map_put(&x->types, strtoull(instance + 1, NULL, 10), x->names.len);
 		fth_str_addn(&x->names, offers, strlen(offers) + 1);
 	}
 	free(instance);
 	free(offers);
+}
+
+/* The offer it was wanted on could not be had: the next one, if there is one. */
+static void next_type(struct explain *x, const char *line)
+{
+	char *instance = value_of(line, " instance=");
+	uint64_t id = instance ? strtoull(instance + 1, NULL, 10) : 0, at;
+	if (instance && fth_map_get(&x->types, id, &at)) {
+		const char *comma = strchr(x->names.data + at, ',');
+		if (comma)
+			fth_map_put(&x->types, id, (uint64_t)(comma + 1 - x->names.data));
+	}
+	free(instance);
 }
 
 static bool task_is_ours(const struct explain *x, const char *line)
@@ -93,7 +105,8 @@ static void tell_action(struct explain *x, const char *line)
 	if (task)
 		fth_str_addf(x->out, " task %s", task);
 	if (instance)
-		fth_str_addf(x->out, "%s %s (%s)", task ? " on" : "", instance, type_of(x, instance));
+		fth_str_addf(x->out, "%s %s (%.*s)", task ? " on" : "", instance,
+			     (int)strcspn(type_of(x, instance), ","), type_of(x, instance));
 	if (strcmp(verdict, "accepted"))
 		fth_str_addf(x->out, ", REFUSED: %s", verdict);
 	if (bar)
@@ -151,6 +164,8 @@ static void take_line(struct explain *x, const char *line)
 		x->now = strtoll(line + 1, NULL, 10);
 	if (line[0] == 'A' && strstr(line, " launch "))
 		learn_type(x, line);
+	if (line[0] == 'E' && strstr(line, " launch-failed "))
+		next_type(x, line);
 	if (!is_about(x, line))
 		return;
 	x->found = true;

@@ -192,6 +192,14 @@ static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_tim
 	}
 }
 
+static void on_fallback(struct fth_observer *o, const char *why)
+{
+	struct fth_recorder *r = (struct fth_recorder *)o;
+	fth_str_clear(&r->line);
+	fth_str_addf(&r->line, "F %s", why);
+	flush(r);
+}
+
 static void on_charge(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge)
 {
 	(void)c;
@@ -210,6 +218,7 @@ void fth_recorder_init(struct fth_recorder *r, void (*emit)(void *arg, const cha
 			 .after_event = after_event,
 			 .on_submit = on_submit,
 			 .on_plan = on_plan,
+			 .on_fallback = on_fallback,
 			 .on_charge = on_charge},
 		.emit = emit,
 		.arg = arg,

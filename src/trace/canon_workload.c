@@ -4,10 +4,16 @@
 
 static const char *const job_kinds[] = {"independent", "coupled", "rigid", "service", NULL};
 
+static const char *const told_by[] = {"given", "exact", "within", "lognormal", NULL};
+
 static const struct fth_field_rule header_rules[] = {
 	{.key = "name", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_workload, name)},
 	{.key = "step", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_workload, step)},
 	{.key = "epoch", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_workload, epoch)},
+	{.key = "estimates", .type = FTH_FIELD_CHOICE, .offset = offsetof(struct fth_workload, told.by), .choices = told_by},
+	{.key = "error", .type = FTH_FIELD_REAL, .offset = offsetof(struct fth_workload, told.error)},
+	{.key = "spread", .type = FTH_FIELD_REAL, .offset = offsetof(struct fth_workload, told.spread)},
+	{.key = "draws", .type = FTH_FIELD_COUNT, .offset = offsetof(struct fth_workload, told.seed)},
 };
 
 static const struct fth_field_rule kind_rules[] = {
@@ -310,6 +316,7 @@ int fth_read_canon_workload(struct fth_workload *w, struct fth_input *in, struct
 	w->epoch = r.head.epoch;
 	for (size_t i = 0; i < r.head.notes.len; i++)
 		fth_vec_push(&w->notes, r.head.notes.data[i]);
+	w->told = r.head.told;
 	if (!e && !w->jobs.len)
 		e = fth_fail_at(err, -EINVAL, fth_input_name(in), fth_input_line(in), "no job in it");
 	reader_release(&r);
@@ -326,6 +333,7 @@ struct stream {
 	fth_time last;
 	FTH_VEC(uint64_t) seen; /* one bit per symbol: keys of jobs so far */
 	struct fth_stream_head head;
+	uint64_t index; /* of the next job */
 	bool pending; /* the first job has been read while opening */
 };
 
@@ -356,7 +364,8 @@ static int stream_next(struct fth_job_source *base, struct fth_job_item *ret, st
 	int r = s->pending ? 1 : stream_read(s, err);
 	s->pending = false;
 	if (r > 0)
-		*ret = (struct fth_job_item){&s->job, s->reader.groups.data, s->reader.works.data};
+		*ret = (struct fth_job_item){&s->job, s->reader.groups.data, s->reader.works.data, &s->reader.head.told,
+					     s->index++};
 	return r;
 }
 
@@ -471,7 +480,7 @@ int fth_write_workload(const struct fth_workload *w, struct fth_output *o, struc
 	if (!w->jobs.len)
 		return fth_fail(err, -EINVAL, "a workload without a job is not written");
 	fth_str_add(&s, "farthing-workload 1\n");
-	if (w->name || w->step || w->epoch) {
+	if (w->name || w->step || w->epoch || w->told.by) {
 		fth_str_add(&s, "workload");
 		fth_fields_write(&s, header_rules, FTH_COUNT(header_rules), w, &header_defaults, &names);
 		fth_str_addc(&s, '\n');

@@ -64,6 +64,8 @@ enum fth_format {
 	FTH_FORMAT_EC2_TYPES,         /* EC2 DescribeInstanceTypes JSON (prices from a file beside it) */
 	FTH_FORMAT_FARTHING_PROFILE,
 	FTH_FORMAT_EVA_MATRIX,        /* Eva's contention matrix CSV */
+	FTH_FORMAT_ALIBABA_2017,      /* CSV, one row per group of equal instances */
+	FTH_FORMAT_GOOGLE_TASKS,      /* Google 2011 task_events CSV */
 	FTH_FORMAT_SPOT_CSV,          /* epoch,az,instance_type,price */
 	FTH_FORMAT_EC2_SPOT,          /* EC2 DescribeSpotPriceHistory JSON */
 	FTH_FORMAT_AVAILABILITY,      /* 0/1 probes with gap_seconds, JSON */
@@ -76,7 +78,7 @@ int fth_format_find(const char *name, enum fth_content content, enum fth_format 
 
 struct fth_import_options {
 	const char *prices;   /* ec2-types: CSV type,price (or a SkyPilot catalog) */
-	const char *region;   /* skypilot, ec2: only this region ("" all) */
+	const char *region;   /* only this region; NULL or "" all; refused where the file does not know */
 	const char *families; /* comma list of families to keep; NULL all */
 	bool spot;            /* skypilot: make spot offers too */
 	uint32_t node_cpus;   /* swf, sacct: processors of a node; 0: one */

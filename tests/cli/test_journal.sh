@@ -25,6 +25,15 @@ code=$?
 cat out err | grep -q 'changed.journal:[0-9]' || fail "the line that differs is not told: $(cat out err)"
 head -n 20 run.journal >cut.journal
 expect 2 replay cut.journal
+complains "cut.journal:20: "
+: >empty.journal
+expect 2 replay empty.journal
+complains "empty.journal:1: "
+expect 2 explain empty.journal i0
+complains "empty.journal:1: "
+sed 's/^E \([0-9]*\) instance-acquired instance=i0$/E \1 instance-acquired instance=i99999/' run.journal >event.journal
+expect 2 replay event.journal
+complains "no such instance"
 expect 2 replay /nonexistent
 expect 2 replay small.fw
 

@@ -213,7 +213,7 @@ static void table7_within_one_percent(void **state)
 	}
 	print_message("30 x 200 tasks: %d proven, worst gap %.5f %%, mean %.1f ms, slowest %.1f ms\n", proven,
 		      100 * worst, total / 30, slowest);
-	assert_true(proven >= 28);
+	assert_true(proven >= 24 && worst < 0.001);
 }
 
 /* Full Reconfiguration is a start; the optimum is never dearer, and says how far off it was. */
