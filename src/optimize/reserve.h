@@ -78,10 +78,11 @@ int fth_reserve_plan(struct fth_portfolio *p, const struct fth_reserve_market *m
 /* Less than any portfolio's pure cost: each level in each interval by the contract that suits it best (equation 5). */
 double fth_reserve_lower_bound(const struct fth_reserve_market *m, const struct fth_demand *d);
 
-/* Triple exponential smoothing whose factors follow the errors (Trigg and Leach). */
+/* Triple exponential smoothing whose factors follow the errors (Trigg and Leach): the tracking signal is the level's
+ * factor, half of it the trend's, a quarter of its square the bend's. Factors of their own swing ever wider. */
 struct fth_smooth {
 	double level, trend, bend;
-	double error[3], spread[3]; /* smoothed errors of the three, and of their sizes */
+	double error, spread; /* smoothed error of the forecast, and of its size */
 	uint32_t seen;
 };
 void fth_smooth_add(struct fth_smooth *s, double value);

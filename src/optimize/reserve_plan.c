@@ -163,30 +163,21 @@ static void look_back(const struct outlook *w, const struct fth_demand *d, const
 
 /* ---- forecast ---- */
 
-/* Factors that follow the errors: how biased they are against how large. */
-static double adapt(struct fth_smooth *s, int which, double error)
-{
-	const double phi = 0.2;
-	double size = error < 0 ? -error : error;
-	s->error[which] = phi * error + (1 - phi) * s->error[which];
-	s->spread[which] = phi * size + (1 - phi) * s->spread[which];
-	double bias = s->error[which] < 0 ? -s->error[which] : s->error[which];
-	return s->spread[which] > 0 ? FTH_MIN(bias / s->spread[which], 1.0) : 0.2;
-}
-
 void fth_smooth_add(struct fth_smooth *s, double value)
 {
+	const double phi = 0.2;
 	if (!s->seen++) {
 		s->level = value;
 		return;
 	}
 	double level = s->level, trend = s->trend;
-	double foreseen = level + trend + s->bend / 2;
-	double a = adapt(s, 0, value - foreseen);
+	double foreseen = level + trend + s->bend / 2, error = value - foreseen;
+	s->error = phi * error + (1 - phi) * s->error;
+	s->spread = phi * (error < 0 ? -error : error) + (1 - phi) * s->spread;
+	double bias = s->error < 0 ? -s->error : s->error;
+	double a = s->spread > 0 ? FTH_MIN(bias / s->spread, 1.0) : phi, b = a / 2, c = a * a / 4;
 	s->level = a * value + (1 - a) * foreseen;
-	double b = adapt(s, 1, s->level - level - (trend + s->bend));
 	s->trend = b * (s->level - level) + (1 - b) * (trend + s->bend);
-	double c = adapt(s, 2, s->trend - trend - s->bend);
 	s->bend = c * (s->trend - trend) + (1 - c) * s->bend;
 }
 

@@ -33,3 +33,11 @@ const struct fth_policy_ops *const fth_yardsticks[] = {
 	&fth_policy_stratus_artifact,
 	NULL,
 };
+
+const struct fth_policy_ops *const fth_batch_policies[] = {
+	&fth_policy_individual,
+	&fth_policy_nowait,
+	&fth_policy_local,
+	&fth_policy_sec,
+	NULL,
+};
