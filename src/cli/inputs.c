@@ -86,6 +86,8 @@ const struct fth_option fth_options_import[] = {
 	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
 	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog: offers in its zones"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{.name = "node-cpus", .type = FTH_OPT_INT, .arg = "N", .def = "the CPUs of the catalog's first type", .min = 1, .max = 1000000,
+	 .help = "processors of a node, for workloads that count processors (swf, sacct)"},
 	{.name = "migration-rate", .type = FTH_OPT_TEXT, .arg = "MBIT/S",
 	 .help = "a task that moves is away for its memory footprint over this rate (Stratus: 160), whatever the workload says"},
 	{.name = "estimates", .type = FTH_OPT_TEXT, .arg = "HOW",
@@ -125,6 +127,7 @@ int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *
 		.region = fth_args_text(a, "region"),
 		.families = fth_args_text(a, "families"),
 		.seed = (uint64_t)fth_args_int(a, "seed"),
+		.node_cpus = (uint32_t)fth_args_int(a, "node-cpus"),
 	};
 	return duration_option(a, "mean-gap", &ret->mean_gap, err);
 }
@@ -337,6 +340,8 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 		r = load_markets(a, w, err);
 	if (!r) {
 		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
+		if (!o.node_cpus && w->catalog.types.len)
+			o.node_cpus = (uint32_t)(w->catalog.types.data[0].capacity.v[FTH_CPU] / 1000);
 		r = load_workload(a, w, &o, err);
 	}
 	if (!r)

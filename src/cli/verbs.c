@@ -5,6 +5,7 @@ const struct fth_verb *const fth_verbs[] = {
 	&fth_verb_compare,
 	&fth_verb_sim,
 	&fth_verb_plan_pack,
+	&fth_verb_plan_reserve,
 	&fth_verb_plan_spot,
 	&fth_verb_market_summarize,
 	&fth_verb_market_check,

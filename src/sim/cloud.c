@@ -276,7 +276,8 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 			request(s, i); /* the next acceptable offer */
 		return r;
 	}
-	fth_time delay = draw(s, DRAW_SETUP, i, &type_of(s, i)->setup);
+	const struct fth_instance_type *type = type_of(s, i);
+	fth_time delay = type->boot[0].size ? fth_boot_time(type, i->together) : draw(s, DRAW_SETUP, i, &type->setup);
 	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, READY, i->id, si->gen);
 	fth_market_acquired(s, i);
 	return fth_sim_feed(s, FTH_EV_INSTANCE_ACQUIRED, FTH_NONE, i->id);

@@ -11,6 +11,9 @@ int fth_read_eva_json(struct fth_workload *w, struct fth_input *in, struct fth_e
 int fth_read_eva_csv(struct fth_workload *w, struct fth_input *in, struct fth_error *err);
 int fth_read_pods(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
 		  struct fth_error *err);
+int fth_read_swf(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
+int fth_read_sacct(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
+		   struct fth_error *err);
 int fth_read_canon_catalog(struct fth_catalog_store *c, struct fth_input *in, struct fth_error *err);
 int fth_read_eva_types(struct fth_catalog_store *c, struct fth_input *in, const struct fth_import_options *o,
 		       struct fth_error *err);
