@@ -32,7 +32,7 @@ static int next(struct fth_job_source *base, struct fth_job_item *ret, struct ft
 	fth_time first = r->w->jobs.data[0].submit, span = r->w->jobs.data[r->w->jobs.len - 1].submit - first + FTH_SEC;
 	r->spec = r->w->jobs.data[r->job];
 	r->spec.submit = r->spec.submit - first + r->window * span + r->copy * FTH_MS;
-	*ret = (struct fth_job_item){&r->spec, &r->w->groups.data[r->spec.first_group], r->w->works.data};
+	*ret = (struct fth_job_item){.spec = &r->spec, .groups = &r->w->groups.data[r->spec.first_group], .works = r->w->works.data};
 	if (++r->copy == r->copies) {
 		r->copy = 0;
 		if (++r->job == r->w->jobs.len) {

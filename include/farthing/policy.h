@@ -127,6 +127,7 @@ enum fth_action_kind {
 	FTH_ACT_DRAIN,
 	FTH_ACT_TERMINATE,
 	FTH_ACT_WAKE,
+	FTH_ACT_UNTIL_EMPTY,
 	FTH_ACT_NKINDS
 };
 
@@ -136,6 +137,7 @@ struct fth_action {
 	fth_instance_id instance;
 	uint32_t first_offer, noffers; /* launch: a slice of the plan's offers, most wanted first */
 	fth_time at;                   /* wake; place: not before */
+	uint32_t together;             /* launch: instances of the same request */
 	struct fth_reason reason;
 };
 
@@ -145,6 +147,10 @@ struct fth_plan; /* opaque */
  * have, at once usable in this plan. */
 FTH_EXPORT fth_instance_id fth_plan_launch(struct fth_plan *p, const fth_offer_id *offers, uint32_t n,
 					   struct fth_reason why);
+/* The same for several instances in one request, which clouds take longer for the larger it is. Their ids are
+ * the one returned and those that follow. */
+FTH_EXPORT fth_instance_id fth_plan_launch_many(struct fth_plan *p, const fth_offer_id *offers, uint32_t n, uint32_t count,
+						struct fth_reason why);
 /* Commit a waiting task to an instance; it starts as soon as the instance is ready and has room. */
 FTH_EXPORT void fth_plan_place(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct fth_reason why);
 /* The same, but it starts at this time at the earliest; its room is taken from now on. */
@@ -158,6 +164,9 @@ FTH_EXPORT void fth_plan_preempt(struct fth_plan *p, fth_task_id t, struct fth_r
 FTH_EXPORT void fth_plan_drain(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
 /* Go as soon as the tasks on their way out have left; refused while a task is committed to it. */
 FTH_EXPORT void fth_plan_terminate(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
+/* Keep it for as long as it has tasks: it goes by itself at the moment its last one has left, between rounds too.
+ * Until then it takes tasks. One that has none yet waits for its first. */
+FTH_EXPORT void fth_plan_until_empty(struct fth_plan *p, fth_instance_id i, struct fth_reason why);
 /* Decide again at this time even if nothing happens. Every wake-up is kept until it comes; the same time
  * asked for again is one. (Who asks anew in each round should ask for a multiple of its interval, so that
  * the times meet.) */
@@ -171,7 +180,7 @@ enum fth_param_type {
 	FTH_PARAM_BOOL,     /* bool */
 	FTH_PARAM_INT,      /* int64_t */
 	FTH_PARAM_REAL,     /* double */
-	FTH_PARAM_DURATION, /* fth_time; "300", "300s", "5m", "2h", "250ms" */
+	FTH_PARAM_DURATION, /* fth_time; "300s", "5m", "2h", "250ms"; a bare number is seconds */
 	FTH_PARAM_CHOICE,   /* int, index into choices */
 };
 
@@ -196,8 +205,9 @@ struct fth_round {
 
 enum fth_policy_flags {
 	FTH_POLICY_WANTS_PROFILE = 1, /* give it the user's co-location profile */
-	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates */
-	FTH_POLICY_WANTS_WORKERS = 4, /* it keeps a fixed set of workers: its parameter `workers` must be told */
+	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates, unless the workload says how they err */
+	FTH_POLICY_KNOWS_RUNTIME = 4, /* exact ones even then: a rival with perfect knowledge */
+	FTH_POLICY_WANTS_WORKERS = 8, /* it keeps a fixed set of workers: its parameter `workers` must be told */
 };
 
 struct fth_policy_ops {

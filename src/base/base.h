@@ -72,7 +72,13 @@ void *fth_vec_grow(void *data, size_t *cap, size_t need, size_t item);
 #define fth_vec_pop(v) ((v)->data[--(v)->len])
 #define fth_vec_last(v) ((v)->data[(v)->len - 1])
 #define fth_vec_clear(v) ((void)((v)->len = 0))
-#define fth_vec_release(v) (free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0)
+/* Empty it for the next use, and give memory back that the last one did not need by far. */
+#define fth_vec_recycle(v) ((v)->cap > 4096 && (v)->len < (v)->cap / 8 ? fth_vec_release(v) : fth_vec_clear(v))
+/* It grows no more: give back what it does not use. */
+#define fth_vec_trim(v)                                                                           \
+	((void)((v)->len < (v)->cap && ((v)->data = fth_realloc((v)->data, (v)->len * sizeof(*(v)->data))) && \
+		((v)->cap = (v)->len)))
+#define fth_vec_release(v) ((void)(free((v)->data), (v)->data = NULL, (v)->len = (v)->cap = 0))
 
 /* ---- strings ------------------------------------------------------------------------------------ */
 
@@ -118,6 +124,7 @@ uint64_t fth_hash_u64(uint64_t x);
 
 /* Items get ids 0, 1, 2, ... that are never reused, live in slots that are, and never move. Memory
  * follows the live items: a directory page goes when all of its ids are gone. */
+enum { FTH_TABLE_PAGE = 1024, FTH_TABLE_CHUNK = 64 };
 struct fth_table {
 	size_t item;        /* size of one */
 	char **chunks;      /* of FTH_TABLE_CHUNK items */
@@ -134,7 +141,6 @@ void fth_table_init(struct fth_table *t, size_t item);
 void fth_table_release(struct fth_table *t);
 /* A zeroed new item; its id and slot are returned too. */
 void *fth_table_add(struct fth_table *t, uint32_t *ret_id, uint32_t *ret_slot);
-enum { FTH_TABLE_CHUNK = 64, FTH_TABLE_PAGE = 1024 };
 /* NULL if gone or never there. */
 static inline void *fth_table_get(const struct fth_table *t, uint32_t id)
 {
@@ -176,6 +182,7 @@ uint64_t fth_rng_u64(struct fth_rng *r);
 double fth_rng_real(struct fth_rng *r);                    /* [0, 1), 53 bits */
 uint64_t fth_rng_below(struct fth_rng *r, uint64_t n);     /* [0, n), unbiased */
 double fth_rng_exponential(struct fth_rng *r, double mean);
+double fth_rng_normal(struct fth_rng *r); /* mean 0, deviation 1 */
 /* Natural logarithm and powers computed with +-*\/ only: same bits on every machine. */
 double fth_log(double x);
 double fth_exp(double x);
@@ -208,6 +215,17 @@ static inline fth_money fth_price_times(fth_price p, fth_time t)
 static inline double fth_usd(fth_money m)
 {
 	return (double)m / 1e9;
+}
+
+/* Greatest common divisor; that of 0 and a is a. */
+static inline int64_t fth_gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
 }
 
 /* x added n times to sum, one rounding per addition, in time that grows with the logarithm of n. */

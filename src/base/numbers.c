@@ -51,6 +51,16 @@ double fth_rng_exponential(struct fth_rng *r, double mean)
 	return -mean * fth_log(1.0 - fth_rng_real(r));
 }
 
+/* Marsaglia's polar method: logarithm and square root only, so the same bits everywhere. */
+double fth_rng_normal(struct fth_rng *r)
+{
+	for (;;) {
+		double x = 2 * fth_rng_real(r) - 1, y = 2 * fth_rng_real(r) - 1, s = x * x + y * y;
+		if (s > 0 && s < 1)
+			return x * sqrt(-2 * fth_log(s) / s);
+	}
+}
+
 /* ln x = e ln 2 + 2 atanh((m-1)/(m+1)), m in [sqrt(1/2), sqrt 2): twelve odd terms give 1 ulp or so. */
 double fth_log(double x)
 {

@@ -23,21 +23,27 @@ uint64_t fth_hash_bytes(const void *p, size_t n, uint64_t seed)
 
 struct fth_map_slot {
 	uint64_t key, value;
-	uint64_t full; /* 0 empty, 1 full, 2 deleted */
 };
+enum { EMPTY = 0, FULL = 1, DELETED = 2 };
+
+/* What each slot is stands behind the slots, a byte each. */
+static uint8_t *states(const struct fth_map *m)
+{
+	return (uint8_t *)(m->slots + m->cap);
+}
 
 static size_t map_find(const struct fth_map *m, uint64_t key, bool *ret_found)
 {
 	size_t mask = m->cap - 1, at = (size_t)fth_hash_u64(key + 0x9e3779b97f4a7c15u) & mask, hole = SIZE_MAX;
+	const uint8_t *state = states(m);
 	for (;; at = (at + 1) & mask) {
-		struct fth_map_slot *s = &m->slots[at];
-		if (s->full == 1 && s->key == key) {
+		if (state[at] == FULL && m->slots[at].key == key) {
 			*ret_found = true;
 			return at;
 		}
-		if (s->full == 2 && hole == SIZE_MAX)
+		if (state[at] == DELETED && hole == SIZE_MAX)
 			hole = at;
-		if (s->full == 0) {
+		if (state[at] == EMPTY) {
 			*ret_found = false;
 			return hole == SIZE_MAX ? at : hole;
 		}
@@ -49,14 +55,14 @@ static void map_resize(struct fth_map *m)
 	struct fth_map old = *m;
 	size_t live = 0;
 	for (size_t i = 0; i < old.cap; i++)
-		live += old.slots[i].full == 1;
+		live += states(&old)[i] == FULL;
 	m->cap = 16;
-	while (m->cap < live * 4)
+	while (m->cap < live * 3)
 		m->cap *= 2;
-	m->slots = fth_alloc(m->cap * sizeof(*m->slots));
+	m->slots = fth_alloc(m->cap * (sizeof(*m->slots) + 1));
 	m->len = 0;
 	for (size_t i = 0; i < old.cap; i++)
-		if (old.slots[i].full == 1)
+		if (states(&old)[i] == FULL)
 			fth_map_put(m, old.slots[i].key, old.slots[i].value);
 	free(old.slots);
 }
@@ -67,9 +73,10 @@ void fth_map_put(struct fth_map *m, uint64_t key, uint64_t value)
 		map_resize(m);
 	bool found;
 	size_t at = map_find(m, key, &found);
-	if (!found && m->slots[at].full == 0)
+	if (!found && states(m)[at] == EMPTY)
 		m->len++;
-	m->slots[at] = (struct fth_map_slot){key, value, 1};
+	m->slots[at] = (struct fth_map_slot){key, value};
+	states(m)[at] = FULL;
 }
 
 bool fth_map_get(const struct fth_map *m, uint64_t key, uint64_t *ret_value)
@@ -90,14 +97,14 @@ bool fth_map_del(struct fth_map *m, uint64_t key)
 	bool found;
 	size_t at = map_find(m, key, &found);
 	if (found)
-		m->slots[at].full = 2;
+		states(m)[at] = DELETED;
 	return found;
 }
 
 void fth_map_clear(struct fth_map *m)
 {
 	if (m->slots)
-		memset(m->slots, 0, m->cap * sizeof(*m->slots));
+		memset(states(m), EMPTY, m->cap);
 	m->len = 0;
 }
 
@@ -109,7 +116,7 @@ void fth_map_release(struct fth_map *m)
 
 /* ---- table of entities ---- */
 
-enum { CHUNK = FTH_TABLE_CHUNK, PAGE = FTH_TABLE_PAGE };
+enum { PAGE = FTH_TABLE_PAGE, CHUNK = FTH_TABLE_CHUNK };
 
 void fth_table_init(struct fth_table *t, size_t item)
 {

@@ -212,16 +212,24 @@ int fth_eva_figure4(const struct fth_repro_request *req, struct fth_repro_book *
 
 /* ---- Figure 5: migration delay ---- */
 
+/* Of all scheduling rounds, one every 300 s, also those in which nothing happened and nothing was decided. */
 static double full_share(const struct sweep *s, int line, int point)
 {
 	const struct fth_run *run = at(s, line, point);
-	return run && run->rounds_decided ? 100 * fth_repro_note_sum(run, "full_adopted") / (double)run->rounds_decided : NAN;
+	double rounds = run ? (double)run->ended_at / (double)(300 * FTH_SEC) : 0;
+	return rounds > 0 ? 100 * fth_repro_note_sum(run, "full_adopted") / rounds : NAN;
 }
 
 static double moves_per_job(const struct sweep *s, int line, int point)
 {
 	const struct fth_run *run = at(s, line, point);
 	return run ? (double)run->migrations / (double)run->jobs : NAN;
+}
+
+static void vary_delays(struct fth_workload *to, const struct fth_workload *from, double x, uint64_t seed)
+{
+	(void)seed;
+	fth_vary_delays(to, from, x);
 }
 
 int fth_eva_figure5(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err)
@@ -236,8 +244,7 @@ int fth_eva_figure5(const struct fth_repro_request *req, struct fth_repro_book *
 	int r = sweep_begin(&s, req, x, FTH_COUNT(x), err);
 	if (r)
 		return r;
-	for (int i = 0; i < s.npoints; i++)
-		snprintf(s.sim[i], sizeof(s.sim[i]), "job_delay_scale=%g", s.x[i]);
+	sweep_vary(&s, (uint64_t)req->seed, vary_delays);
 	r = sweep_run(&s, req, err);
 	if (!r) {
 		struct fth_repro_page *p = begin_page(b, &s);

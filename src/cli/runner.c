@@ -16,6 +16,7 @@
 #include "policies/table.h"
 #include "report/classes.h"
 #include "report/metrics.h"
+#include "report/settle.h"
 #include "store/journal.h"
 
 /* What a child tells its parent while it runs and how it ended; in memory both can see. The run's
@@ -95,6 +96,17 @@ static void note_time(struct fth_observer *o, const struct fth_cluster *c, const
 	((struct teller *)o)->last = ev->time;
 }
 
+/* How the policy wants its use paid for: its parameter "contract", if it has one. */
+static enum fth_settlement settlement_of(const struct fth_policy_choice *p)
+{
+	for (const struct fth_param *q = p->ops->params; q && q->name; q++)
+		if (!strcmp(q->name, "contract") && q->type == FTH_PARAM_CHOICE) {
+			const char *how = q->choices[*(const int *)((const char *)p->params + q->offset)];
+			return !strcmp(how, "hybrid") ? FTH_SETTLE_HINDSIGHT : !strcmp(how, "online") ? FTH_SETTLE_ONLINE : !strcmp(how, "committed") ? FTH_SETTLE_COMMITTED : FTH_SETTLE_LIST;
+		}
+	return FTH_SETTLE_LIST;
+}
+
 /* Run with everybody watching; the figures are taken while the engine is there. */
 static int run_watched(const struct fth_runner_job *job, struct slot *slot, struct fth_journal *journal,
 		       struct fth_run *run)
@@ -124,6 +136,11 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 		fth_metrics_finish(m, engine, r == -ETIME ? job->sim.horizon : teller.last, run);
 		if (classes)
 			fth_classes_finish(classes, &job->world->catalog.pub, run);
+		int e = fth_settle(run, engine, settlement_of(job->policy), job->world->workload.epoch, r ? NULL : err);
+		r = r ? r : e;
+		/* Also those that a horizon kept from being submitted. */
+		uint64_t jobs = job->world->stream.open ? job->world->stream.summary.jobs : job->world->workload.jobs.len;
+		run->jobs_unfinished = jobs - run->jobs;
 		snprintf(run->policy, sizeof(run->policy), "%s", job->policy->label);
 		fth_str_clear(&run->params);
 		fth_params_json(job->policy->ops->params, job->policy->params, &run->params);
@@ -147,7 +164,7 @@ static int child_run(const struct fth_runner_job *job, struct slot *slot, struct
 	struct fth_journal *journal = NULL;
 	int r = 0;
 	if (job->journal)
-		r = fth_journal_create(&journal, job->journal, job->world, job->policy, (uint32_t)job->sim.max_instances,
+		r = fth_journal_create(&journal, job->journal, job->world, job->policy, &fth_policy_no_packing, (uint32_t)job->sim.max_instances,
 				       &slot->error);
 	return r ? r : run_watched(job, slot, journal, run);
 }

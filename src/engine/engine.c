@@ -58,7 +58,10 @@ void fth_engine_free(struct fth_engine *e)
 	for (size_t i = 0; i < e->wishes.len; i++)
 		fth_vec_release(&e->wishes.data[i].offers);
 	fth_vec_release(&e->wishes);
+	fth_vec_release(&e->free_wishes);
+	fth_map_release(&e->wish_of);
 	fth_vec_release(&e->departing);
+	fth_vec_release(&e->departing_from);
 	fth_vec_release(&e->arrivals);
 	fth_vec_release(&e->announced);
 	fth_heap_release(&e->wakes);
@@ -90,6 +93,21 @@ const struct fth_engine_stats *fth_engine_stats(const struct fth_engine *e)
 	return &e->stats;
 }
 
+struct wish *fth_engine_wish(const struct fth_engine *e, const struct fth_instance *i)
+{
+	uint64_t at;
+	return fth_map_get(&e->wish_of, i->id, &at) ? &e->wishes.data[at] : NULL;
+}
+
+void fth_engine_drop_wish(struct fth_engine *e, const struct fth_instance *i)
+{
+	struct wish *w = fth_engine_wish(e, i);
+	if (!w)
+		return;
+	fth_map_del(&e->wish_of, i->id);
+	fth_vec_push(&e->free_wishes, (uint32_t)(w - e->wishes.data));
+}
+
 void fth_engine_take(struct fth_engine *e, const struct fth_event *ev)
 {
 	for (struct fth_observer *o = e->observers; o; o = o->next)
@@ -119,7 +137,11 @@ fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct ft
 {
 	if (now < e->now || now == FTH_NEVER)
 		return FTH_NONE;
-	struct fth_job *j = fth_cluster_add_job(&e->cluster, item, now, estimate);
+	struct fth_job_item told = *item;
+	if (e->cfg.policy->flags & FTH_POLICY_KNOWS_RUNTIME)
+		told.told = NULL; /* whatever errors the workload has others told */
+	struct fth_job *j = fth_cluster_add_job(&e->cluster, &told, now, estimate,
+						e->cfg.policy->flags & FTH_POLICY_WANTS_RUNTIME);
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->on_submit)
 			o->on_submit(o, &e->cluster, j);
@@ -173,8 +195,7 @@ static void ring(struct fth_engine *e, fth_time now)
 						       .offer = FTH_NONE});
 }
 
-/* The policy failed: say why, and let the fallback go on from the state as it is. */
-static int fall_back(struct fth_engine *e, const char *why, struct fth_error *err)
+int fth_engine_fall_back(struct fth_engine *e, const char *why, struct fth_error *err)
 {
 	const struct fth_policy_ops *ops = e->cfg.fallback;
 	if (e->stats.fell_back || !ops || ops == e->policy)
@@ -183,6 +204,9 @@ static int fall_back(struct fth_engine *e, const char *why, struct fth_error *er
 		 why, ops->name);
 	e->stats.fell_back = true;
 	e->stats.fallback = ops->name;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_fallback)
+			o->on_fallback(o, why);
 	if (e->policy->fini)
 		e->policy->fini(e->self);
 	e->fallback_params = fth_alloc(ops->params_size);
@@ -223,11 +247,10 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 	fth_instance_id first = e->cluster.instances.next_id;
 	uint32_t nlaunch = e->plan.next_instance - first, k = 0;
 	fth_instance_id *map = nlaunch ? fth_alloc(nlaunch * sizeof(*map)) : NULL;
-	fth_vec_clear(&e->accepted);
-	fth_vec_clear(&e->verdicts);
+	fth_vec_recycle(&e->accepted);
+	fth_vec_recycle(&e->verdicts);
 	if (nlaunch)
 		memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
-	fth_vec_clear(&e->arrivals);
 	fth_judge_announce(e, now);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {
 		struct fth_action *a = &e->plan.actions.data[i];
@@ -269,7 +292,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 		char why[96];
 		snprintf(why, sizeof(why), r == -ETIME ? "took longer to decide than its limit" : "failed: %s",
 			 strerror(-r));
-		r = fall_back(e, why, err);
+		r = fth_engine_fall_back(e, why, err);
 		if (r)
 			return r;
 		r = ask(e, now);
@@ -280,7 +303,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->on_plan)
 			o->on_plan(o, &e->cluster, now, &e->plan, e->verdicts.data, e->accepted.data, e->accepted.len);
-	fth_vec_clear(&e->events);
+	fth_vec_recycle(&e->events);
 	e->stirred = FTH_NEVER;
 	fth_cluster_sweep(&e->cluster);
 	*ret = (struct fth_accepted){e->accepted.data, e->accepted.len, &e->plan};

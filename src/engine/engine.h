@@ -32,6 +32,8 @@ struct fth_observer {
 	 * refused. accepted also holds the restarts that a move implies for the rest of a coupled job. */
 	void (*on_plan)(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
 			const uint8_t *verdicts, const struct fth_action *accepted, size_t naccepted);
+	/* The policy failed ("failed: ...", "took longer ..."); the fallback is in charge from this round on. */
+	void (*on_fallback)(struct fth_observer *o, const char *why);
 	/* An instance's meter was closed. */
 	void (*on_charge)(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge);
 	struct fth_observer *next;
@@ -77,6 +79,9 @@ struct fth_accepted {
 	const struct fth_plan *plan; /* owner of the launch offers */
 };
 int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *ret, struct fth_error *err);
+/* Put the fallback in charge, from the state as it is. A round does so by itself when the policy fails; a
+ * replay does where the record says so. */
+int fth_engine_fall_back(struct fth_engine *e, const char *why, struct fth_error *err);
 /* Close what is open at the end of a run, so that the ledger is whole. */
 void fth_engine_finish(struct fth_engine *e, fth_time now);
 

@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 
-/* The acceptable offers of an instance that is not acquired yet. */
+/* The acceptable offers of an instance that is not acquired yet, if there is more than one. */
 struct wish {
 	FTH_VEC(fth_offer_id) offers;
 	size_t tried;
@@ -42,11 +42,18 @@ struct fth_engine {
 	struct fth_plan plan;
 	FTH_VEC(uint8_t) verdicts;
 	FTH_VEC(struct fth_action) accepted;
-	FTH_VEC(struct wish) wishes; /* by instance slot */
-	FTH_VEC(struct fth_res) departing; /* by instance slot: demand of tasks this plan sends away from it */
+	FTH_VEC(struct wish) wishes;
+	FTH_VEC(uint32_t) free_wishes;
+	struct fth_map wish_of; /* instance -> index into wishes */
+	FTH_VEC(struct fth_res) departing; /* demand of tasks this plan sends away from an instance */
+	FTH_VEC(uint32_t) departing_from;  /* by instance slot: 1 + index into it; 0 none */
 	FTH_VEC(struct arrival) arrivals;
 	FTH_VEC(bool) announced;           /* by task slot: counted there, not yet judged */
 };
+
+/* NULL if there is (or was) one acceptable offer only. */
+struct wish *fth_engine_wish(const struct fth_engine *e, const struct fth_instance *i);
+void fth_engine_drop_wish(struct fth_engine *e, const struct fth_instance *i);
 
 /* check.c: -EINVAL if the event contradicts the state. */
 int fth_event_check(const struct fth_engine *e, const struct fth_event *ev, struct fth_error *err);

@@ -17,6 +17,21 @@ static struct fth_instance *live_instance(struct fth_engine *e, fth_instance_id 
 	return i && i->state != FTH_INSTANCE_GONE ? i : NULL;
 }
 
+static void add_wish(struct fth_engine *e, const struct fth_instance *i, const fth_offer_id *offers, uint32_t n)
+{
+	if (!e->free_wishes.len) {
+		fth_vec_push(&e->free_wishes, (uint32_t)e->wishes.len);
+		fth_vec_push(&e->wishes, (struct wish){0});
+	}
+	uint32_t at = fth_vec_pop(&e->free_wishes);
+	struct wish *w = &e->wishes.data[at];
+	fth_vec_clear(&w->offers);
+	w->tried = 0;
+	for (uint32_t k = 0; k < n; k++)
+		fth_vec_push(&w->offers, offers[k]);
+	fth_map_put(&e->wish_of, i->id, at);
+}
+
 static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const struct fth_action *a)
 {
 	const struct fth_catalog_store *c = &e->cluster.catalog;
@@ -32,13 +47,9 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 	if (e->cfg.max_instances && e->cluster.view.ninstances >= e->cfg.max_instances)
 		return FTH_REFUSED_TOO_MANY_INSTANCES;
 	struct fth_instance *i = fth_cluster_add_instance(&e->cluster, offers[0], now);
-	while (e->wishes.len <= i->slot)
-		fth_vec_push(&e->wishes, (struct wish){0});
-	struct wish *w = &e->wishes.data[i->slot];
-	fth_vec_clear(&w->offers);
-	w->tried = 0;
-	for (uint32_t k = 0; k < a->noffers; k++)
-		fth_vec_push(&w->offers, offers[k]);
+	i->together = FTH_MAX(a->together, 1u);
+	if (a->noffers > 1)
+		add_wish(e, i, offers, a->noffers);
 	return FTH_ACCEPTED;
 }
 
@@ -54,8 +65,9 @@ static enum fth_refusal room_on(struct fth_engine *e, const struct fth_task *t, 
 	struct fth_res sum = alt->demand;
 	if (type == i->type) {
 		fth_res_add(&sum, &i->committed);
-		if (i->slot < e->departing.len)
-			fth_res_sub(&sum, &e->departing.data[i->slot]);
+		uint32_t from = i->slot < e->departing_from.len ? e->departing_from.data[i->slot] : 0;
+		if (from)
+			fth_res_sub(&sum, &e->departing.data[from - 1]);
 	} else {
 		for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 			const struct fth_task *other = fth_cluster_task(&e->cluster, id);
@@ -87,8 +99,8 @@ static enum fth_refusal may_commit(struct fth_engine *e, const struct fth_task *
 		return FTH_REFUSED_INSTANCE_LEAVING;
 	enum fth_refusal r = room_on(e, t, i, i->type);
 	if (!r && i->state == FTH_INSTANCE_REQUESTED) {
-		const struct wish *w = &e->wishes.data[i->slot];
-		for (size_t k = w->tried + 1; k < w->offers.len && !r; k++) {
+		const struct wish *w = fth_engine_wish(e, i);
+		for (size_t k = w ? w->tried + 1 : 0; w && k < w->offers.len && !r; k++) {
 			fth_type_id type = e->cluster.catalog.offers.data[w->offers.data[k]].type;
 			r = type == i->type ? FTH_ACCEPTED : room_on(e, t, i, type);
 		}
@@ -104,6 +116,8 @@ static bool is_together(const struct fth_job *j)
 /* About to be committed by the action that is being judged (the last one pushed). */
 static void arrive(struct fth_engine *e, const struct fth_task *t)
 {
+	if (!e->departing.len)
+		return; /* nobody was to make room, so nobody can come in vain */
 	bool alone = !is_together(fth_cluster_job(&e->cluster, t->job));
 	fth_vec_push(&e->arrivals, ((struct arrival){.action = e->verdicts.len,
 						     .accepted = e->accepted.len - 1,
@@ -157,17 +171,26 @@ static void depart(struct fth_engine *e, const struct fth_task *t, bool announce
 {
 	const struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
 	const struct fth_res *demand = &fth_cluster_alt(&e->cluster, t, from->type)->demand;
+	uint32_t *at = &e->departing_from.data[from->slot];
+	if (!*at) {
+		fth_vec_push(&e->departing, (struct fth_res){0});
+		*at = (uint32_t)e->departing.len;
+	}
 	if (announce)
-		fth_res_add(&e->departing.data[from->slot], demand);
+		fth_res_add(&e->departing.data[*at - 1], demand);
 	else
-		fth_res_sub(&e->departing.data[from->slot], demand);
+		fth_res_sub(&e->departing.data[*at - 1], demand);
 	e->announced.data[t->slot] = announce;
 }
 
 void fth_judge_announce(struct fth_engine *e, fth_time now)
 {
-	while (e->departing.len < e->cluster.view.instance_slots)
-		fth_vec_push(&e->departing, (struct fth_res){0});
+	fth_vec_recycle(&e->arrivals);
+	if (e->departing.len)
+		memset(e->departing_from.data, 0, e->departing_from.len * sizeof(*e->departing_from.data));
+	fth_vec_recycle(&e->departing);
+	while (e->departing_from.len < e->cluster.view.instance_slots)
+		fth_vec_push(&e->departing_from, 0);
 	while (e->announced.len < e->cluster.view.task_slots)
 		fth_vec_push(&e->announced, false);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {
@@ -207,8 +230,9 @@ static void restart_siblings(struct fth_engine *e, fth_time now, const struct ft
 /* A draining instance whose last bound task was sent elsewhere has nothing to wait for. */
 static void terminate_if_empty(struct fth_engine *e, struct fth_instance *i, const struct fth_action *a)
 {
-	if (!i->leaving || i->nheld || i->ncommitted)
+	if (!(i->leaving || i->until_empty) || i->nheld || i->ncommitted)
 		return;
+	i->leaving = true;
 	i->state = FTH_INSTANCE_TERMINATING;
 	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
 		fth_vec_push(&e->accepted, ((struct fth_action){.kind = FTH_ACT_TERMINATE,
@@ -282,6 +306,17 @@ static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_actio
 	if (i->state == FTH_INSTANCE_READY)
 		i->state = FTH_INSTANCE_DRAINING;
 	terminate_if_empty(e, i, a);
+	return FTH_ACCEPTED;
+}
+
+static enum fth_refusal judge_until_empty(struct fth_engine *e, const struct fth_action *a)
+{
+	struct fth_instance *i = live_instance(e, a->instance);
+	if (!i)
+		return FTH_REFUSED_UNKNOWN_INSTANCE;
+	if (i->leaving)
+		return FTH_REFUSED_INSTANCE_LEAVING;
+	i->until_empty = true;
 	return FTH_ACCEPTED;
 }
 
@@ -367,6 +402,8 @@ enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_
 	case FTH_ACT_DRAIN:
 	case FTH_ACT_TERMINATE:
 		return judge_leave(e, a);
+	case FTH_ACT_UNTIL_EMPTY:
+		return judge_until_empty(e, a);
 	case FTH_ACT_WAKE:
 		if (a->at <= now)
 			return FTH_REFUSED_IN_THE_PAST;

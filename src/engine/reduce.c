@@ -17,8 +17,10 @@ static void imply(struct fth_engine *e, const struct fth_event *cause, enum fth_
 /* A leaving instance with nothing on it is on its way out; the driver ends it. */
 static void maybe_empty(struct fth_instance *i)
 {
-	if (i->leaving && !i->nheld && !i->ncommitted && i->state != FTH_INSTANCE_GONE)
-		i->state = FTH_INSTANCE_TERMINATING;
+	if (!(i->leaving || i->until_empty) || i->nheld || i->ncommitted || i->state == FTH_INSTANCE_GONE)
+		return;
+	i->leaving = true;
+	i->state = FTH_INSTANCE_TERMINATING;
 }
 
 static void leave_room(struct fth_engine *e, struct fth_task *t)
@@ -80,12 +82,14 @@ static void reduce_task(struct fth_engine *e, const struct fth_event *ev)
 	}
 }
 
-/* A task falls; the rest of a rigid job, which runs as one, falls with it. */
+/* A task falls; the rest of a rigid job, which runs as one, falls with it. But one that was only bound there
+ * takes nobody with it: the others may still be on their way out, being saved. */
 static void lose_task(struct fth_engine *e, const struct fth_event *ev, struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
+	bool whole = j->kind == FTH_JOB_RIGID && t->on != FTH_NONE;
 	imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, t->id, t->on != FTH_NONE ? t->on : t->target);
-	for (uint32_t k = 0; j->kind == FTH_JOB_RIGID && k < j->ntasks; k++) {
+	for (uint32_t k = 0; whole && k < j->ntasks; k++) {
 		const struct fth_task *s = fth_cluster_task(&e->cluster, j->first_task + k);
 		if (s->on != FTH_NONE)
 			imply(e, ev, FTH_EV_TASK_LOST, FTH_NONE, s->id, s->on);
@@ -126,14 +130,14 @@ static void close_meter(struct fth_engine *e, fth_instance_id id, fth_time now, 
 static void end_instance(struct fth_engine *e, struct fth_instance *i, fth_time now, bool cut)
 {
 	close_meter(e, i->id, now, cut);
+	fth_engine_drop_wish(e, i);
 	fth_cluster_end_instance(&e->cluster, i);
 }
 
 static void launch_failed(struct fth_engine *e, const struct fth_event *ev, struct fth_instance *i)
 {
-	struct wish *w = &e->wishes.data[i->slot];
-	w->tried++;
-	if (w->tried < w->offers.len && !i->leaving) {
+	struct wish *w = fth_engine_wish(e, i);
+	if (w && ++w->tried < w->offers.len && !i->leaving) {
 		fth_cluster_set_offer(&e->cluster, i, w->offers.data[w->tried]);
 		return;
 	}
@@ -154,6 +158,7 @@ static void reduce_instance(struct fth_engine *e, const struct fth_event *ev)
 	switch (ev->kind) {
 	case FTH_EV_INSTANCE_ACQUIRED:
 		i->acquired = ev->time;
+		fth_engine_drop_wish(e, i);
 		if (i->state == FTH_INSTANCE_REQUESTED)
 			i->state = FTH_INSTANCE_BOOTING;
 		/* The offer that answered decides; a bill from the request on counts back. */

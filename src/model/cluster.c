@@ -30,6 +30,7 @@ void fth_cluster_release(struct fth_cluster *c)
 	fth_table_release(&c->jobs);
 	fth_table_release(&c->tasks);
 	fth_table_release(&c->instances);
+	fth_vec_release(&c->estimates);
 	fth_vec_release(&c->dead_jobs);
 	fth_vec_release(&c->dead_instances);
 }
@@ -90,6 +91,10 @@ void fth_cluster_set_state(struct fth_cluster *c, struct fth_task *t, enum fth_t
 		wait_remove(c, t);
 	else if (t->state != FTH_TASK_WAITING && s == FTH_TASK_WAITING)
 		wait_append(c, t);
+	if (t->target != FTH_NONE && (t->state == FTH_TASK_BOUND) != (s == FTH_TASK_BOUND)) {
+		struct fth_instance *i = fth_cluster_instance(c, t->target);
+		i->nbound = s == FTH_TASK_BOUND ? i->nbound + 1 : i->nbound - 1;
+	}
 	if (t->state == FTH_TASK_RUNNING && s != FTH_TASK_RUNNING)
 		t->ran += now - t->since;
 	t->state = s;
@@ -98,7 +103,7 @@ void fth_cluster_set_state(struct fth_cluster *c, struct fth_task *t, enum fth_t
 
 /* ---- jobs ---- */
 
-static void add_task(struct fth_cluster *c, struct fth_job *j, fth_kind_id kind, fth_time now)
+static void add_task(struct fth_cluster *c, struct fth_job *j, fth_kind_id kind, fth_time estimate, fth_time now)
 {
 	fth_task_id id;
 	uint32_t slot;
@@ -112,6 +117,7 @@ static void add_task(struct fth_cluster *c, struct fth_job *j, fth_kind_id kind,
 		.target = FTH_NONE,
 		.on = FTH_NONE,
 		.since = now,
+		.estimate = estimate,
 		.rate = -1,
 		.next_committed = FTH_NONE,
 		.prev_committed = FTH_NONE,
@@ -121,7 +127,7 @@ static void add_task(struct fth_cluster *c, struct fth_job *j, fth_kind_id kind,
 }
 
 struct fth_job *fth_cluster_add_job(struct fth_cluster *c, const struct fth_job_item *item, fth_time now,
-				    fth_time estimate)
+				    fth_time estimate, bool exactly)
 {
 	const struct fth_job_spec *s = item->spec;
 	struct fth_view *v = &c->view;
@@ -149,9 +155,14 @@ struct fth_job *fth_cluster_add_job(struct fth_cluster *c, const struct fth_job_
 		fth_cluster_job(c, v->last_job)->next = id;
 	v->last_job = id;
 	v->njobs++;
+	size_t n = 0;
+	for (uint32_t g = 0; g < s->ngroups; g++)
+		n += item->groups[g].count;
+	fth_vec_reserve(&c->estimates, n);
+	fth_item_estimates(item, estimate, exactly, c->estimates.data);
 	for (uint32_t g = 0; g < s->ngroups; g++)
 		for (uint32_t i = 0; i < item->groups[g].count; i++, j->ntasks++)
-			add_task(c, j, item->groups[g].kind, now);
+			add_task(c, j, item->groups[g].kind, c->estimates.data[j->ntasks], now);
 	j->tasks_left = j->ntasks;
 	v->kinds = c->kinds->list.data;
 	v->nkinds = (uint32_t)c->kinds->list.len;
@@ -195,6 +206,7 @@ struct fth_instance *fth_cluster_add_instance(struct fth_cluster *c, fth_offer_i
 		.requested = now,
 		.acquired = FTH_NEVER,
 		.ready = FTH_NEVER,
+		.together = 1,
 		.next = FTH_NONE,
 		.prev = v->last_instance,
 	};
@@ -259,6 +271,7 @@ static void uncommit(struct fth_cluster *c, struct fth_task *t)
 		fth_cluster_task(c, t->next_committed)->prev_committed = t->prev_committed;
 	t->next_committed = t->prev_committed = FTH_NONE;
 	i->ncommitted--;
+	i->nbound -= t->state == FTH_TASK_BOUND;
 	fth_res_sub(&i->committed, &fth_cluster_alt(c, t, i->type)->demand);
 	t->target = FTH_NONE;
 }
@@ -278,6 +291,7 @@ void fth_cluster_commit(struct fth_cluster *c, struct fth_task *t, struct fth_in
 		fth_cluster_task(c, to->last_committed)->next_committed = t->id;
 	to->last_committed = t->id;
 	to->ncommitted++;
+	to->nbound += t->state == FTH_TASK_BOUND;
 	fth_res_add(&to->committed, &fth_cluster_alt(c, t, to->type)->demand);
 }
 

@@ -21,6 +21,7 @@ struct fth_cluster {
 	struct fth_table jobs, tasks, instances;
 	struct fth_view view; /* lists and counts live here */
 	/* Done or gone within this round, still readable: removed by fth_cluster_sweep. */
+	FTH_VEC(fth_time) estimates; /* scratch */
 	FTH_VEC(fth_job_id) dead_jobs;
 	FTH_VEC(fth_instance_id) dead_instances;
 };
@@ -41,8 +42,9 @@ static inline struct fth_instance *fth_cluster_instance(const struct fth_cluster
 	return fth_table_get(&c->instances, id);
 }
 
+/* exactly: its tasks' runtimes are told as they are, unless the workload says how. */
 struct fth_job *fth_cluster_add_job(struct fth_cluster *c, const struct fth_job_item *item, fth_time now,
-				    fth_time estimate);
+				    fth_time estimate, bool exactly);
 /* Its tasks must be done. */
 void fth_cluster_end_job(struct fth_cluster *c, struct fth_job *j);
 struct fth_instance *fth_cluster_add_instance(struct fth_cluster *c, fth_offer_id offer, fth_time now);

@@ -4,9 +4,9 @@
 void fth_plan_reset(struct fth_plan *p, fth_instance_id next_instance)
 {
 	p->next_instance = next_instance;
-	fth_vec_clear(&p->actions);
-	fth_vec_clear(&p->offers);
-	fth_vec_clear(&p->notes);
+	fth_vec_recycle(&p->actions);
+	fth_vec_recycle(&p->offers);
+	fth_vec_recycle(&p->notes);
 }
 
 void fth_plan_release(struct fth_plan *p)
@@ -28,9 +28,21 @@ fth_instance_id fth_plan_launch(struct fth_plan *p, const fth_offer_id *offers, 
 	struct fth_action *a = add(p, FTH_ACT_LAUNCH, FTH_NONE, p->next_instance, why);
 	a->first_offer = (uint32_t)p->offers.len;
 	a->noffers = n;
+	a->together = 1;
 	for (uint32_t i = 0; i < n; i++)
 		fth_vec_push(&p->offers, offers[i]);
 	return p->next_instance++;
+}
+
+fth_instance_id fth_plan_launch_many(struct fth_plan *p, const fth_offer_id *offers, uint32_t n, uint32_t count,
+				     struct fth_reason why)
+{
+	fth_instance_id first = p->next_instance;
+	for (uint32_t i = 0; i < count; i++) {
+		fth_plan_launch(p, offers, n, why);
+		fth_vec_last(&p->actions).together = count;
+	}
+	return first;
 }
 
 void fth_plan_place(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct fth_reason why)
@@ -61,6 +73,11 @@ void fth_plan_drain(struct fth_plan *p, fth_instance_id i, struct fth_reason why
 void fth_plan_terminate(struct fth_plan *p, fth_instance_id i, struct fth_reason why)
 {
 	add(p, FTH_ACT_TERMINATE, FTH_NONE, i, why);
+}
+
+void fth_plan_until_empty(struct fth_plan *p, fth_instance_id i, struct fth_reason why)
+{
+	add(p, FTH_ACT_UNTIL_EMPTY, FTH_NONE, i, why);
 }
 
 void fth_plan_wake(struct fth_plan *p, fth_time at)
@@ -102,7 +119,7 @@ const char *fth_action_name(enum fth_action_kind k)
 	static const char *const names[FTH_ACT_NKINDS] = {
 		[FTH_ACT_LAUNCH] = "launch",	     [FTH_ACT_PLACE] = "place", [FTH_ACT_MIGRATE] = "migrate",
 		[FTH_ACT_PREEMPT] = "preempt",	     [FTH_ACT_DRAIN] = "drain", [FTH_ACT_TERMINATE] = "terminate",
-		[FTH_ACT_WAKE] = "wake",
+		[FTH_ACT_WAKE] = "wake",	     [FTH_ACT_UNTIL_EMPTY] = "until-empty",
 	};
 	return (unsigned)k < FTH_ACT_NKINDS ? names[k] : "?";
 }

@@ -108,6 +108,7 @@ void fth_workload_release(struct fth_workload *w)
 	fth_vec_release(&w->groups);
 	fth_vec_release(&w->works);
 	fth_map_release(&w->by_key);
+	fth_vec_release(&w->notes);
 }
 
 int fth_workload_add(struct fth_workload *w, const struct fth_job_spec *job, const struct fth_task_group *groups,
@@ -150,6 +151,9 @@ void fth_workload_finish(struct fth_workload *w)
 	sort_jobs(w->jobs.data, tmp, w->jobs.len);
 	free(tmp);
 	fth_map_release(&w->by_key);
+	fth_vec_trim(&w->jobs);
+	fth_vec_trim(&w->groups);
+	fth_vec_trim(&w->works);
 }
 
 static int next_from_workload(struct fth_job_source *base, struct fth_job_item *ret, struct fth_error *err)
@@ -161,6 +165,8 @@ static int next_from_workload(struct fth_job_source *base, struct fth_job_item *
 	ret->spec = &s->workload->jobs.data[s->pos++];
 	ret->groups = &s->workload->groups.data[ret->spec->first_group];
 	ret->works = s->workload->works.data;
+	ret->told = &s->workload->told;
+	ret->index = s->pos - 1;
 	return 1;
 }
 

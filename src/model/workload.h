@@ -56,12 +56,29 @@ struct fth_job_spec {
 	double iter_rate;
 };
 
+/* How what is told of a task's runtime comes about. */
+enum fth_told_by {
+	FTH_TOLD_AS_GIVEN = 0, /* the job's own estimate; exactly, to policies that want exact runtimes */
+	FTH_TOLD_EXACTLY,
+	FTH_TOLD_WITHIN,       /* runtime x uniform [error, 1], or [1, error]: one draw a task */
+	FTH_TOLD_LOGNORMAL,    /* mean of the job's tasks x e^(error x normal), one draw a job; and spread, one a task */
+};
+struct fth_told {
+	enum fth_told_by by;
+	double error, spread;
+	int64_t seed;
+};
+
 struct fth_workload {
 	struct fth_symtab *syms; /* borrowed */
 	struct fth_kinds *kinds; /* borrowed */
 	fth_sym name;            /* for reports */
 	/* Progress is made and looked at in steps of this long (0: continuously). Eva's traces: 1 s. */
 	fth_time step;
+	/* What the clock's zero is in microseconds since 1970; 0: unsaid. Calendars (monthly discounts) go by it. */
+	fth_time epoch;
+	FTH_VEC(fth_sym) notes; /* what the file says of itself: header comments, what was left out */
+	struct fth_told told;
 	FTH_VEC(struct fth_job_spec) jobs; /* by submit time, ties in file order */
 	FTH_VEC(struct fth_task_group) groups;
 	FTH_VEC(fth_time) works;
@@ -86,7 +103,17 @@ struct fth_job_item {
 	const struct fth_job_spec *spec;
 	const struct fth_task_group *groups; /* spec->ngroups; first_own indexes works */
 	const fth_time *works;
+	const struct fth_told *told; /* NULL: as given */
+	uint64_t index;              /* of the job in the workload: what draws are keyed by */
 };
+/* Runtime of task i of group g alone at full speed. */
+fth_time fth_item_work(const struct fth_job_item *item, uint32_t g, uint32_t i);
+/* A job's runtime alone at full speed: its iterations' time, or its longest task. */
+fth_time fth_item_runtime(const struct fth_job_item *item);
+/* What is told of the tasks, in order; out has room for all of them. given: the job's estimate. */
+void fth_item_estimates(const struct fth_job_item *item, fth_time given, bool exactly, fth_time *out);
+/* What is told of the job: the longest of them. */
+fth_time fth_item_estimate(const struct fth_job_item *item, fth_time given, bool exactly);
 struct fth_job_source {
 	/* 1 and the next job (valid until the next call), 0 at the end, -errno. */
 	int (*next)(struct fth_job_source *s, struct fth_job_item *ret, struct fth_error *err);

@@ -22,6 +22,15 @@ struct leaf {
 	double value; /* reservation price per hour at this family's speed */
 };
 
+/* What adding a task of one kind of behaviour does to the filling: what the tasks in it are worth then,
+ * and how fast the new one would be. Worked out when first asked for at each step. */
+struct effect {
+	uint64_t step;
+	uint64_t planting; /* of which offer it is listed */
+	double others, rate;
+	fth_kind_id kind; /* one that behaves so */
+};
+
 /* The items by descending value on one family. */
 struct ranking {
 	fth_sym family;
@@ -45,6 +54,12 @@ struct search {
 	fth_rate_fn *rate;
 	void *rate_arg;
 	double *rp;                  /* of each item */
+	uint32_t *behaves;           /* of each item: index into effects */
+	struct effect *effects;
+	uint32_t neffects;
+	FTH_VEC(uint32_t) present;   /* effects of the items of the current offer */
+	uint64_t step, planting;
+	double best_others;          /* of all effects: a bound, when they are few */
 	fth_offer_id *reserve;
 	uint32_t *left, *used;       /* not yet packed; in the current filling */
 	FTH_VEC(struct ranking) rankings;
@@ -109,7 +124,76 @@ static int by_value(const void *a, const void *b)
 	const struct leaf *x = a, *y = b;
 	if (x->value != y->value)
 		return x->value > y->value ? -1 : 1;
+	for (int i = 0; i < FTH_RES_MAX; i++)
+		if (x->alt->demand.v[i] != y->alt->demand.v[i])
+			return x->alt->demand.v[i] > y->alt->demand.v[i] ? -1 : 1;
 	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* The resource in which these leaves differ most, for their size; -1 if they are all alike. */
+static int widest(const struct leaf *l, uint32_t n)
+{
+	int best = -1;
+	double most = 0;
+	for (int r = 0; r < FTH_RES_MAX; r++) {
+		int64_t lo = INT64_MAX, hi = 0;
+		for (uint32_t i = 0; i < n; i++) {
+			lo = FTH_MIN(lo, l[i].alt->demand.v[r]);
+			hi = FTH_MAX(hi, l[i].alt->demand.v[r]);
+		}
+		double spread = hi > lo ? (double)(hi - lo) / (double)hi : 0;
+		if (spread > most) {
+			most = spread;
+			best = r;
+		}
+	}
+	return best;
+}
+
+static bool comes_before(const struct leaf *x, const struct leaf *y, int r)
+{
+	if (x->alt->demand.v[r] != y->alt->demand.v[r])
+		return x->alt->demand.v[r] > y->alt->demand.v[r];
+	return x->item < y->item;
+}
+
+/* Bring the n/2 leaves with the greatest demand of r to the front (quickselect). */
+static void halve(struct leaf *l, uint32_t n, int r)
+{
+	uint32_t lo = 0, hi = n - 1, mid = n / 2;
+	while (lo < hi) {
+		struct leaf pivot = l[lo + (hi - lo) / 2], swap;
+		uint32_t i = lo, j = hi;
+		for (;;) {
+			while (comes_before(&l[i], &pivot, r))
+				i++;
+			while (comes_before(&pivot, &l[j], r))
+				j--;
+			if (i >= j)
+				break;
+			swap = l[i];
+			l[i++] = l[j];
+			l[j--] = swap;
+		}
+		if (j < mid)
+			lo = j + 1;
+		else
+			hi = j;
+	}
+}
+
+/* Order equally valued leaves so that neighbours have like demands: the tree above them then prunes. */
+static void cluster(struct leaf *l, uint32_t n)
+{
+	while (n > 4) {
+		int r = widest(l, n);
+		if (r < 0)
+			return;
+		halve(l, n, r);
+		cluster(l, n / 2);
+		l += n / 2;
+		n -= n / 2;
+	}
 }
 
 static const struct ranking *rank_family(struct search *s, fth_sym family)
@@ -124,6 +208,11 @@ static const struct ranking *rank_family(struct search *s, fth_sym family)
 			r.leaves[r.n++] = (struct leaf){i, a, s->rp[i] * (a->speed_ppm / 1e6)};
 	}
 	qsort(r.leaves, r.n, sizeof(*r.leaves), by_value);
+	for (uint32_t i = 0, n; i < r.n; i += n) {
+		for (n = 1; i + n < r.n && r.leaves[i + n].value == r.leaves[i].value; n++)
+			;
+		cluster(&r.leaves[i], n);
+	}
 	fth_vec_push(&s->rankings, r);
 	return &fth_vec_last(&s->rankings);
 }
@@ -155,6 +244,8 @@ static double plant(struct search *s, const struct fth_instance_type *type)
 	double worth = 0;
 	s->type = type;
 	s->nleaves = 0;
+	s->planting++;
+	fth_vec_clear(&s->present);
 	for (uint32_t i = 0; i < r->n; i++) {
 		const struct leaf *l = &r->leaves[i];
 		const struct fth_kind *k = &s->kinds[s->items[l->item].kind];
@@ -162,6 +253,10 @@ static double plant(struct search *s, const struct fth_instance_type *type)
 		    !fth_res_fits(&l->alt->demand, &type->capacity))
 			continue;
 		s->leaves[s->nleaves++] = *l;
+		struct effect *e = &s->effects[s->behaves[l->item]];
+		if (e->planting != s->planting)
+			fth_vec_push(&s->present, s->behaves[l->item]);
+		e->planting = s->planting;
 		worth += l->value * s->left[l->item];
 	}
 	for (s->size = 1; s->size < s->nleaves; s->size *= 2)
@@ -207,28 +302,56 @@ static void weigh(struct search *s)
 	}
 }
 
-/* TNRP of the filling with this leaf added. */
-static double tnrp_with(struct search *s, uint32_t leaf)
+/* The filling's tasks with one more of this behaviour beside them. */
+static void work_out(struct search *s, struct effect *e)
 {
 	struct filling *f = &s->fill;
 	uint32_t n = (uint32_t)f->leaf.len;
-	if (!s->rate)
-		return f->tnrp + s->leaves[leaf].value;
 	fth_kind_id *k = f->kind.data;
-	k[n] = s->items[s->leaves[leaf].item].kind;
-	double sum = 0, rate = 0;
-	for (uint32_t i = 0; i <= n; i++) {
-		const struct leaf *l = &s->leaves[i < n ? f->leaf.data[i] : leaf];
-		/* Neighbours of one item in the filling are often the same item. */
+	double rate = 0;
+	e->step = s->step;
+	e->others = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct leaf *l = &s->leaves[f->leaf.data[i]];
+		/* Neighbours in a filling are often of one kind. */
 		if (!i || k[i] != k[i - 1]) {
 			fth_kind_id own = k[i];
-			k[i] = k[n];
+			k[i] = e->kind;
 			rate = s->rate(s->rate_arg, own, k, n);
 			k[i] = own;
 		}
-		sum += l->value * fth_multi_task_rate(rate, s->items[l->item].job_tasks);
+		e->others += l->value * fth_multi_task_rate(rate, s->items[l->item].job_tasks);
 	}
-	return sum;
+	e->rate = s->rate(s->rate_arg, e->kind, k, n);
+}
+
+/* TNRP of the filling with this leaf added. */
+static double tnrp_with(struct search *s, uint32_t leaf)
+{
+	const struct leaf *l = &s->leaves[leaf];
+	if (!s->rate)
+		return s->fill.tnrp + l->value;
+	struct effect *e = &s->effects[s->behaves[l->item]];
+	if (e->step != s->step)
+		work_out(s, e);
+	return e->others + l->value * fth_multi_task_rate(e->rate, s->items[l->item].job_tasks);
+}
+
+/* A new step: all effects are to be worked out again. Where they are few for many items, the best of
+ * them bounds what any task can bring; else each is worked out when a task that fits asks for it. */
+static void next_step(struct search *s)
+{
+	enum { FEW = 64, MANY = 512 };
+	s->step++;
+	s->best_others = s->fill.worth;
+	if (!s->rate || s->present.len > FEW || s->nleaves < MANY)
+		return;
+	s->best_others = 0;
+	for (size_t i = 0; i < s->present.len; i++) {
+		struct effect *e = &s->effects[s->present.data[i]];
+		work_out(s, e);
+		s->best_others = FTH_MAX(s->best_others, e->others);
+	}
 }
 
 /* Look below a node for a leaf better than the best so far. Left first: greatest values first. */
@@ -241,7 +364,7 @@ static void look(struct search *s, uint32_t at)
 	for (uint32_t i = 0; i < s->nres; i++)
 		if (n->min[i] > f->room[i])
 			return;
-	double bound = s->rate ? (f->worth + n->value) * (1 + 1e-12) : f->tnrp + n->value;
+	double bound = s->rate ? (s->best_others + n->value) * (1 + 1e-12) : f->tnrp + n->value;
 	if (s->best != FTH_NONE &&
 	    (bound < s->best_tnrp || (bound == s->best_tnrp && align(s, n->max) <= s->best_align)))
 		return;
@@ -270,6 +393,7 @@ static void fill(struct search *s)
 	for (;;) {
 		fth_vec_reserve(&f->kind, f->leaf.len + 1);
 		weigh(s);
+		next_step(s);
 		s->best = FTH_NONE;
 		look(s, 1);
 		if (s->best == FTH_NONE || s->best_tnrp < f->tnrp)
@@ -361,12 +485,32 @@ static int by_price(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+/* Number the behaviours: items that say they are alike, else kinds. */
+static void number_behaviours(struct search *s)
+{
+	struct fth_map seen = {0};
+	for (uint32_t i = 0; i < s->nitems; i++) {
+		const struct fth_pack_item *it = &s->items[i];
+		uint64_t key = it->alike ? (uint64_t)1 << 32 | it->alike : it->kind, at;
+		if (!fth_map_get(&seen, key, &at)) {
+			at = s->neffects++;
+			s->effects[at].kind = it->kind;
+			fth_map_put(&seen, key, at);
+		}
+		s->behaves[i] = (uint32_t)at;
+	}
+	fth_map_release(&seen);
+}
+
 static int prepare(struct search *s, struct fth_error *err)
 {
 	size_t n = s->nitems + 1, size = 1;
 	while (size < n)
 		size *= 2;
 	s->rp = fth_alloc(n * sizeof(*s->rp));
+	s->behaves = fth_alloc(n * sizeof(*s->behaves));
+	s->effects = fth_alloc(n * sizeof(*s->effects));
+	number_behaviours(s);
 	s->reserve = fth_alloc(n * sizeof(*s->reserve));
 	s->left = fth_alloc(n * sizeof(*s->left));
 	s->used = fth_alloc(n * sizeof(*s->used));
@@ -388,8 +532,11 @@ static void release(struct search *s)
 		free(s->rankings.data[i].leaves);
 	fth_vec_release(&s->rankings);
 	fth_vec_release(&s->fill.leaf);
+	fth_vec_release(&s->present);
 	fth_vec_release(&s->fill.kind);
 	free(s->rp);
+	free(s->behaves);
+	free(s->effects);
 	free(s->reserve);
 	free(s->left);
 	free(s->used);

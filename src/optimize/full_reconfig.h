@@ -14,6 +14,7 @@ struct fth_pack_item {
 	fth_kind_id kind;
 	uint32_t count;
 	uint32_t job_tasks; /* tasks in the job each belongs to; 1 (or 0) where tasks are independent */
+	uint32_t alike;     /* items with the same number slow others and are slowed alike; 0: as their kind */
 };
 
 /* Speed of one task of kind k beside n others (kinds, any order), at most 1, without its family's own
@@ -53,7 +54,7 @@ static inline double fth_multi_task_rate(double rate, uint32_t n)
  * throughput-normalised reservation price (TNRP) of the filling most, until nothing fits or it would
  * fall; the filling is bought if it is worth the price, else the next cheaper offer is tried. Where
  * the paper leaves a tie open, the task whose demand lies best along the free room is taken (larger
- * inner product), then the first item. A task left over on its own reservation offer (one that was
+ * inner product), then one of the first item among those with the same demand. A task left over on its own reservation offer (one that was
  * observed to be slow even alone) gets an instance of it.
  *
  * Every item must have a reservation offer (-ENOENT else, naming it in err). What ret held is replaced.

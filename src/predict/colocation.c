@@ -13,6 +13,7 @@ struct entry {
 	double sum, mean;
 	uint64_t count;
 	uint32_t key, neighbour; /* neighbour: the other one of a pair, else FTH_NONE */
+	bool alone;
 };
 
 struct fth_colocation {
@@ -21,6 +22,7 @@ struct fth_colocation {
 	FTH_VEC(fth_sym) syms;
 	uint32_t nkeys, stride;
 	double *pair;          /* stride squared */
+	double *solo;          /* stride */
 	bool *known;
 	FTH_VEC(struct set) sets;
 	FTH_VEC(uint32_t) keys;
@@ -46,6 +48,7 @@ void fth_colocation_free(struct fth_colocation *c)
 	fth_map_release(&c->index);
 	fth_vec_release(&c->syms);
 	free(c->pair);
+	free(c->solo);
 	free(c->known);
 	fth_vec_release(&c->sets);
 	fth_vec_release(&c->keys);
@@ -58,7 +61,10 @@ void fth_colocation_free(struct fth_colocation *c)
 static void grow_pairs(struct fth_colocation *c, uint32_t stride)
 {
 	double *pair = fth_alloc((size_t)stride * stride * sizeof(*pair));
+	double *solo = fth_alloc(stride * sizeof(*solo));
 	bool *known = fth_alloc(stride * sizeof(*known));
+	for (uint32_t a = 0; a < stride; a++)
+		solo[a] = a < c->nkeys ? c->solo[a] : 1;
 	for (size_t i = 0; i < (size_t)stride * stride; i++)
 		pair[i] = c->t;
 	for (uint32_t a = 0; a < c->nkeys; a++) {
@@ -66,7 +72,9 @@ static void grow_pairs(struct fth_colocation *c, uint32_t stride)
 		memcpy(&pair[(size_t)a * stride], &c->pair[(size_t)a * c->stride], c->nkeys * sizeof(*pair));
 	}
 	free(c->pair);
+	free(c->solo);
 	free(c->known);
+	c->solo = solo;
 	c->pair = pair;
 	c->known = known;
 	c->stride = stride;
@@ -96,7 +104,7 @@ fth_sym fth_colocation_sym(const struct fth_colocation *c, uint32_t key)
 
 struct fth_colocation_pairs fth_colocation_pairs(const struct fth_colocation *c)
 {
-	return (struct fth_colocation_pairs){c->pair, c->stride, c->known};
+	return (struct fth_colocation_pairs){c->pair, c->stride, c->solo, c->known};
 }
 
 /* ---- sets ---- */
@@ -118,7 +126,9 @@ static bool same_keys(const uint32_t *sorted, const uint32_t *keys, uint32_t n)
 	uint32_t local[LOCAL], *copy = n <= LOCAL ? local : fth_alloc(n * sizeof(*copy));
 	memcpy(copy, keys, n * sizeof(*copy));
 	sort_keys(copy, n);
-	bool same = memcmp(sorted, copy, n * sizeof(*copy)) == 0;
+	bool same = true;
+	for (uint32_t i = 0; i < n; i++)
+		same &= sorted[i] == copy[i];
 	if (copy != local)
 		free(copy);
 	return same;
@@ -197,7 +207,7 @@ uint32_t fth_colocation_entry(struct fth_colocation *c, uint32_t key, const uint
 	uint32_t at = member_at(c, &c->sets.data[set], key);
 	if (c->entry_of.data[at] == FTH_NONE) {
 		c->entry_of.data[at] = (uint32_t)c->entries.len;
-		struct entry e = {.key = key, .neighbour = n == 1 ? others[0] : FTH_NONE};
+		struct entry e = {.key = key, .neighbour = n == 1 ? others[0] : FTH_NONE, .alone = n == 0};
 		fth_vec_push(&c->entries, e);
 	}
 	return c->entry_of.data[at];
@@ -216,6 +226,8 @@ bool fth_colocation_add(struct fth_colocation *c, uint32_t entry, double rate, u
 	c->known[e->key] = true;
 	if (e->neighbour != FTH_NONE)
 		c->pair[(size_t)e->key * c->stride + e->neighbour] = e->mean;
+	else if (e->alone)
+		c->solo[e->key] = e->mean;
 	c->moved += first ? 1 : e->mean > before ? e->mean - before : before - e->mean;
 	return first || e->mean != before;
 }

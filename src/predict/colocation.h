@@ -57,6 +57,7 @@ double fth_colocation_member(const struct fth_colocation *c, uint32_t set, uint3
 struct fth_colocation_pairs {
 	const double *mean; /* [key * stride + neighbour]; t where unseen */
 	uint32_t stride;
+	const double *solo; /* by key: alone; 1 where unseen */
 	const bool *known;  /* whether anything was ever recorded of a key */
 };
 /* Valid until a key is made. */

@@ -69,7 +69,7 @@ static int start(struct sim *s, const struct fth_task *t, const struct fth_insta
 	fth_vec_push(&si->held, t->id);
 	struct sim_task *st = fth_sim_task(s, t);
 	st->stopping = false;
-	delay = fth_sim_scaled(delay, s->params->job_delay_scale);
+	delay = fth_sim_pause(s, t, PAUSE_START, delay);
 	if (st->not_before > s->now)
 		delay = FTH_MIN(delay, FTH_NEVER - st->not_before) + st->not_before - s->now;
 	fth_sim_schedule(s, delay, RANK_OUTCOME, LAUNCHED, t->id, ++st->gen);
@@ -112,14 +112,16 @@ static int try_start_rigid(struct sim *s, const struct fth_job *j)
 		const struct fth_instance *i = fth_cluster_instance(s->cluster, t->target);
 		if (t->state != FTH_TASK_BOUND || !i || !is_up(i))
 			return 0;
-		fth_sim_instance(s, i)->pending = (struct fth_res){0};
+		fth_sim_instance(s, i)->pending = k; /* the last of them on an instance counts */
 	}
+	fth_vec_reserve(&s->pending, j->ntasks);
+	memset(s->pending.data, 0, j->ntasks * sizeof(*s->pending.data));
 	for (uint32_t k = 0; k < j->ntasks && ok; k++) {
 		const struct fth_task *t = fth_cluster_task(s->cluster, j->first_task + k);
 		const struct fth_instance *i = fth_cluster_instance(s->cluster, t->target);
-		struct sim_instance *si = fth_sim_instance(s, i);
-		ok = has_room(s, t, i, &si->pending) && is_apart(s, t, i);
-		fth_res_add(&si->pending, &fth_cluster_alt(s->cluster, t, i->type)->demand);
+		struct fth_res *pending = &s->pending.data[fth_sim_instance(s, i)->pending];
+		ok = has_room(s, t, i, pending) && is_apart(s, t, i);
+		fth_res_add(pending, &fth_cluster_alt(s->cluster, t, i->type)->demand);
 	}
 	int r = 0;
 	for (uint32_t k = 0; ok && k < j->ntasks && !r; k++) {
@@ -176,7 +178,7 @@ int fth_cloud_start(struct sim *s)
 			r = try_start_task(s, t);
 		}
 	}
-	fth_vec_clear(&s->starts);
+	fth_vec_recycle(&s->starts);
 	return r;
 }
 
@@ -212,7 +214,7 @@ static void stop(struct sim *s, const struct fth_task *t)
 		return; /* only bound so far, or stopped already with a sibling */
 	st->stopping = true;
 	fth_time delay = s->cluster->view.kinds[t->kind].delays.stop;
-	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, STOPPED, t->id, ++st->gen);
+	fth_sim_schedule(s, fth_sim_pause(s, t, PAUSE_STOP, delay), RANK_OUTCOME, STOPPED, t->id, ++st->gen);
 }
 
 static int left(struct sim *s, const struct fth_task *t)
@@ -221,6 +223,7 @@ static int left(struct sim *s, const struct fth_task *t)
 	fth_sim_task(s, t)->stopping = false;
 	fth_cloud_released(s, t, from);
 	int r = fth_sim_feed(s, FTH_EV_TASK_LEFT, t->id, from);
+	fth_progress_saved(s, t);
 	if (!r)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */
@@ -282,7 +285,8 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 			request(s, i); /* the next acceptable offer */
 		return r;
 	}
-	fth_time delay = draw(s, DRAW_SETUP, i, &type_of(s, i)->setup);
+	const struct fth_instance_type *type = type_of(s, i);
+	fth_time delay = type->boot[0].size ? fth_boot_time(type, i->together) : draw(s, DRAW_SETUP, i, &type->setup);
 	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, READY, i->id, si->gen);
 	fth_market_acquired(s, i);
 	return fth_sim_feed(s, FTH_EV_INSTANCE_ACQUIRED, FTH_NONE, i->id);
@@ -319,7 +323,7 @@ int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)
 	if (fth_progress_stopped(s, t, true))
 		return fth_progress_complete(s, t); /* it got there while it was being stopped */
 	fth_time delay = s->cluster->view.kinds[t->kind].delays.save;
-	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LEFT, t->id,
+	fth_sim_schedule(s, fth_sim_pause(s, t, PAUSE_SAVE, delay), RANK_OUTCOME, LEFT, t->id,
 			 fth_sim_task(s, t)->gen);
 	return fth_sim_feed(s, FTH_EV_TASK_STOPPED, t->id, t->on);
 }

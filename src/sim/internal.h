@@ -35,7 +35,7 @@ struct sim_instance {
 	bool waited_for; /* something bound to it may be able to start: in sim.starts */
 	FTH_VEC(fth_task_id) held;
 	FTH_VEC(fth_sym) images;
-	struct fth_res pending; /* scratch of the all-at-once start */
+	uint32_t pending; /* scratch of the all-at-once start: index into sim.pending */
 };
 
 /* What the market says of an offer now. */
@@ -51,10 +51,13 @@ struct sim {
 	struct fth_engine *engine;
 	const struct fth_cluster *cluster;
 	struct fth_heap heap;
+	/* Outcomes of the present instant that were set up in it: they come after those of the heap, in order. */
+	FTH_VEC(struct fth_heap_item) soon;
+	size_t soon_at;
 	struct fth_workload_source source;
 	struct fth_job_source *jobs; /* that, or a stream of the world's */
 	struct fth_job_item next; /* the next arrival */
-	bool has_next, tell_runtime;
+	bool has_next, tell_runtime, knows_runtime;
 	bool silent; /* the policy ignores speeds: full speed is not reported */
 	fth_time now, step;
 	fth_time ended_at; /* the last instant at which something ended */
@@ -65,6 +68,7 @@ struct sim {
 	FTH_VEC(fth_instance_id) dirty;
 	FTH_VEC(fth_task_id) dirty_tracks;
 	FTH_VEC(fth_instance_id) starts; /* instances on which something may start at the end of this instant */
+	FTH_VEC(struct fth_res) pending; /* what a rigid job would take of an instance */
 	FTH_VEC(fth_sym) rank_of; /* class symbol -> place in the order of class names */
 	FTH_VEC(struct sim_offer) offers;
 	struct fth_market_tape tape;
@@ -94,6 +98,9 @@ void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what w
 bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item);
 /* A delay times a parameter. */
 fth_time fth_sim_scaled(fth_time t, double scale);
+/* A pause of a task: scaled, and drawn if the parameters say so; by task, move and kind of pause. */
+enum pause { PAUSE_START = 16, PAUSE_INIT, PAUSE_STOP, PAUSE_SAVE }; /* also the streams of their draws */
+fth_time fth_sim_pause(const struct sim *s, const struct fth_task *t, enum pause which, fth_time delay);
 
 /* cloud.c: instances and the starting and stopping of tasks */
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts);
@@ -113,12 +120,12 @@ void fth_market_acquired(struct sim *s, const struct fth_instance *i);
 /* progress.c: speeds, progress, completion */
 void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct fth_job_item *item);
 void fth_progress_launched(struct sim *s, const struct fth_task *t);
+void fth_progress_saved(struct sim *s, const struct fth_task *t);
 bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved);
 int fth_progress_complete(struct sim *s, const struct fth_task *t);
 int fth_progress_outcome(struct sim *s, const struct fth_heap_item *item);
 void fth_progress_touch(struct sim *s, const struct fth_instance *i);
 int fth_progress_settle(struct sim *s);
 void fth_progress_rank_classes(struct sim *s);
-fth_time fth_progress_standalone(const struct fth_job_item *item);
 
 #endif

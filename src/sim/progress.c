@@ -7,22 +7,6 @@ static struct sim_task *track_of(struct sim *s, const struct fth_task *t)
 	return fth_sim_task(s, fth_sim_lead(s, t));
 }
 
-/* A job's runtime alone at full speed: its iterations' time, or its longest task. */
-fth_time fth_progress_standalone(const struct fth_job_item *item)
-{
-	const struct fth_job_spec *j = item->spec;
-	if (j->iter_rate > 0)
-		return (fth_time)((double)j->iters / j->iter_rate * 1e6);
-	fth_time longest = 0;
-	for (uint32_t g = 0; g < j->ngroups; g++)
-		for (uint32_t i = 0; i < item->groups[g].count; i++) {
-			const struct fth_task_group *group = &item->groups[g];
-			fth_time own = group->first_own == FTH_NONE ? group->work : item->works[group->first_own + i];
-			longest = FTH_MAX(longest, own);
-		}
-	return longest;
-}
-
 void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct fth_job_item *item)
 {
 	const struct fth_job_spec *spec = item->spec;
@@ -41,7 +25,7 @@ void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct ft
 	/* Together they are done when the longest is. */
 	if (fth_sim_together(j) && !(spec->iter_rate > 0))
 		fth_sim_task(s, fth_cluster_task(s->cluster, j->first_task))->total =
-			(double)fth_progress_standalone(item);
+			(double)fth_item_runtime(item);
 }
 
 static void mark_track(struct sim *s, const struct fth_task *t)
@@ -94,7 +78,7 @@ void fth_progress_launched(struct sim *s, const struct fth_task *t)
 	fth_progress_touch(s, fth_cluster_instance(s->cluster, t->on));
 	mark_track(s, t);
 	track->nlaunched++;
-	fth_time init = fth_sim_scaled(k->delays.init, s->params->job_delay_scale);
+	fth_time init = fth_sim_pause(s, t, PAUSE_INIT, k->delays.init);
 	init = init > FTH_NEVER - s->now ? FTH_NEVER : s->now + init;
 	track->init_from = FTH_MAX(track->init_from, init);
 	if (fth_sim_together(j) && track->nlaunched < j->ntasks)
@@ -105,18 +89,28 @@ void fth_progress_launched(struct sim *s, const struct fth_task *t)
 		fth_sim_schedule(s, track->init_from - s->now, RANK_OUTCOME, ACTIVE, fth_sim_lead(s, t)->id, track->track_gen);
 }
 
-/* The task runs no more; unsaved progress is lost. True if it turns out to be done. */
+/* Its state is safe now; that of tasks which advance together, when the last of them has left. */
+void fth_progress_saved(struct sim *s, const struct fth_task *t)
+{
+	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
+	struct sim_task *track = track_of(s, t);
+	for (uint32_t k = 0; fth_sim_together(j) && k < j->ntasks; k++)
+		if (fth_cluster_task(s->cluster, j->first_task + k)->state == FTH_TASK_STOPPING)
+			return;
+	track->saved = track->done;
+}
+
+/* The task runs no more; if it falls, what was not saved is lost. True if it turns out to be done. */
 bool fth_progress_stopped(struct sim *s, const struct fth_task *t, bool saved)
 {
 	struct sim_task *st = fth_sim_task(s, t), *track = track_of(s, t);
+	bool ran = track->active;
+	if (st->launched)
+		advance(s, track);
+	if (!saved)
+		track->done = track->saved;
 	if (!st->launched)
 		return false;
-	bool ran = track->active;
-	advance(s, track);
-	if (saved)
-		track->saved = track->done;
-	else
-		track->done = track->saved;
 	track->active = false;
 	track->track_gen++;
 	track->nlaunched--;
@@ -283,8 +277,9 @@ static int show_speed(struct sim *s, const struct fth_task *t, double speed)
 	struct sim_task *st = fth_sim_task(s, t);
 	if (!st->launched || st->shown == speed)
 		return 0;
+	bool first = st->shown < 0;
 	st->shown = speed;
-	if (s->silent && speed == 1)
+	if (s->silent && first && speed == 1)
 		return 0;
 	/* What is measured is iterations per second; dividing them by the full rate may cost the last bit. */
 	if (st->full > 0)
@@ -360,9 +355,9 @@ int fth_progress_settle(struct sim *s)
 		if (i->state != FTH_INSTANCE_GONE)
 			find_speeds(s, i);
 	}
-	fth_vec_clear(&s->dirty);
+	fth_vec_recycle(&s->dirty);
 	for (size_t k = 0; k < s->dirty_tracks.len && !r; k++)
 		r = settle_track(s, s->dirty_tracks.data[k]);
-	fth_vec_clear(&s->dirty_tracks);
+	fth_vec_recycle(&s->dirty_tracks);
 	return r;
 }

@@ -10,12 +10,14 @@ const struct fth_param fth_sim_param_table[] = {
 	 "probability that a launch fails for want of capacity"},
 	{"job_delay_scale", FTH_PARAM_REAL, offsetof(struct fth_sim_params, job_delay_scale), "1", 0, 1000, NULL,
 	 "times every stop, save, fetch, set-up and init of tasks"},
+	{"job_delay_spread", FTH_PARAM_REAL, offsetof(struct fth_sim_params, job_delay_spread), "0", 0, 1, NULL,
+	 "each of these is drawn evenly between 1 - this and 1 + this times its length; 0: as the workload says"},
 	{"boot_delay_scale", FTH_PARAM_REAL, offsetof(struct fth_sim_params, boot_delay_scale), "1", 0, 1000, NULL,
 	 "times acquisition and set-up of instances"},
 	{"pair_speed", FTH_PARAM_REAL, offsetof(struct fth_sim_params, pair_speed), "0", 0, 1, NULL,
 	 "if above 0, the speed of every pair of co-located tasks, whatever the profile says"},
 	{"max_instances", FTH_PARAM_INT, offsetof(struct fth_sim_params, max_instances), "1000000", 1, 4e9, NULL,
-	 "launches beyond this many instances at once are refused"},
+	 "guard against a policy that runs away: launches beyond this many instances at once are refused; policies are not told"},
 	{"horizon", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, horizon), "0", 0, 1e12, NULL,
 	 "stop here even if jobs are left; 0: run to the end"},
 	{"exact_estimates", FTH_PARAM_BOOL, offsetof(struct fth_sim_params, exact_estimates), "false", 0, 0, NULL,
@@ -51,6 +53,17 @@ fth_time fth_sim_scaled(fth_time t, double scale)
 {
 	double x = (double)t * scale + 0.5;
 	return scale == 1 ? t : x < 9e18 ? (fth_time)x : FTH_NEVER;
+}
+
+fth_time fth_sim_pause(const struct sim *s, const struct fth_task *t, enum pause which, fth_time delay)
+{
+	double scale = s->params->job_delay_scale, spread = s->params->job_delay_spread;
+	if (spread > 0) {
+		struct fth_rng rng;
+		fth_rng_seed(&rng, (uint64_t)s->params->seed, which, (uint64_t)t->id << 24 ^ t->moves);
+		scale *= 1 - spread + 2 * spread * fth_rng_real(&rng);
+	}
+	return fth_sim_scaled(delay, scale);
 }
 
 bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item)
@@ -91,6 +104,10 @@ void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what w
 {
 	if (delay >= FTH_NEVER - s->now)
 		return;
+	if (!delay && rank == RANK_OUTCOME) {
+		fth_vec_push(&s->soon, ((struct fth_heap_item){.time = s->now, .rank = rank, .a = what, .b = entity, .c = gen}));
+		return;
+	}
 	sweep_clock(s);
 	fth_heap_push(&s->heap, s->now + delay, rank, what, entity, gen);
 }
@@ -118,7 +135,10 @@ static int fetch_next(struct sim *s)
 static int arrive(struct sim *s)
 {
 	const struct fth_job_item item = s->next;
-	fth_time estimate = s->tell_runtime ? fth_progress_standalone(&item) : item.spec->estimate;
+	struct fth_job_item told = item;
+	if (s->knows_runtime)
+		told.told = NULL;
+	fth_time estimate = fth_item_estimate(&told, item.spec->estimate, s->tell_runtime);
 	fth_job_id id = fth_engine_submit(s->engine, s->now, &item, estimate);
 	s->services += item.spec->kind == FTH_JOB_SERVICE;
 	while (s->tasks.len < s->cluster->view.task_slots)
@@ -131,7 +151,14 @@ static int arrive(struct sim *s)
 
 static int outcome(struct sim *s)
 {
-	struct fth_heap_item item = fth_heap_pop(&s->heap);
+	struct fth_heap_item item;
+	/* What was foreseen for this instant comes first. */
+	if (s->heap.len && s->heap.data[0].time == s->now && s->heap.data[0].rank == RANK_OUTCOME)
+		item = fth_heap_pop(&s->heap);
+	else if (s->soon_at < s->soon.len)
+		item = s->soon.data[s->soon_at++];
+	else
+		item = fth_heap_pop(&s->heap);
 	if (item.a == MARKET || item.a == NOTICE || item.a == REVOKED)
 		return fth_market_outcome(s, &item);
 	return item.a == ACTIVE || item.a == COMPLETE ? fth_progress_outcome(s, &item) : fth_cloud_outcome(s, &item);
@@ -154,6 +181,13 @@ static struct due look(struct sim *s, enum rank round_rank)
 	struct due d = {FTH_NEVER, RANK_SETTLED};
 	while (s->heap.len && fth_sim_is_void(s, &s->heap.data[0]))
 		fth_heap_pop(&s->heap);
+	while (s->soon_at < s->soon.len && fth_sim_is_void(s, &s->soon.data[s->soon_at]))
+		s->soon_at++;
+	if (s->soon_at < s->soon.len) {
+		sooner(&d, s->now, RANK_OUTCOME);
+		return d; /* nothing comes before it */
+	}
+	s->soon.len = s->soon_at = 0;
 	if (s->heap.len)
 		sooner(&d, s->heap.data[0].time, (enum rank)s->heap.data[0].rank);
 	if (s->has_next)
@@ -183,7 +217,9 @@ static int horizon_reached(struct sim *s)
 	s->now = s->params->horizon;
 	if (!s->has_next && s->services == s->cluster->view.njobs)
 		return 0;
-	return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left", s->cluster->view.njobs);
+	uint64_t later = s->jobs_total - s->jobs_done - s->cluster->view.njobs;
+	return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left and %llu not yet submitted",
+			s->cluster->view.njobs, (unsigned long long)later);
 }
 
 /* After this many rounds in a row that led to nothing, a policy sleeps; and after as many in one instant it
@@ -209,7 +245,7 @@ static int decide(struct sim *s, struct watch *w)
 	if (!r)
 		r = fth_cloud_act(s, &acts);
 	/* Nothing is under way and nothing will come: only its own wake-ups brought it here. */
-	bool idle = !s->heap.len && !s->has_next && !s->starts.len && !s->params->horizon;
+	bool idle = !s->heap.len && s->soon_at == s->soon.len && !s->has_next && !s->starts.len && !s->params->horizon;
 	w->idle = idle ? w->idle + 1 : 0;
 	return r;
 }
@@ -291,8 +327,10 @@ static void release(struct sim *s)
 	fth_vec_release(&s->dirty);
 	fth_vec_release(&s->dirty_tracks);
 	fth_vec_release(&s->starts);
+	fth_vec_release(&s->pending);
 	fth_vec_release(&s->rank_of);
 	fth_vec_release(&s->offers);
+	fth_vec_release(&s->soon);
 	fth_vec_release(&s->touched);
 	fth_market_tape_release(&s->tape);
 }
@@ -326,6 +364,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 	s.silent = policy->ops->ignores >> FTH_EV_THROUGHPUT & 1;
 	s.jobs_total = w->stream.open ? w->stream.summary.jobs : w->workload.jobs.len;
 	s.tell_runtime = params->exact_estimates || (policy->ops->flags & FTH_POLICY_WANTS_RUNTIME);
+	s.knows_runtime = policy->ops->flags & FTH_POLICY_KNOWS_RUNTIME;
 	fth_workload_source_init(&s.source, &w->workload);
 	s.jobs = &s.source.base;
 	if (w->stream.open)

@@ -41,13 +41,16 @@ static size_t count_lines(const struct fth_str *s)
 	return n;
 }
 
-static int write_head(struct fth_journal *j, const struct fth_world *w, const char *policy, uint32_t max_instances,
-		      struct fth_error *err)
+static int write_head(struct fth_journal *j, const struct fth_world *w, const char *policy, const char *fallback,
+		      uint32_t max_instances, struct fth_error *err)
 {
 	static const char *const names[] = {"catalog", "profile", "workload"};
 	struct fth_str head = {0}, text[3] = {{0}};
 	int r = fth_world_text(w, text, err);
-	fth_str_addf(&head, "farthing-journal 1\npolicy %s\nmax_instances %u\n", policy, max_instances);
+	fth_str_addf(&head, "farthing-journal 1\npolicy %s\n", policy);
+	if (fallback)
+		fth_str_addf(&head, "fallback %s\n", fallback);
+	fth_str_addf(&head, "max_instances %u\n", max_instances);
 	for (int i = 0; i < 3; i++) {
 		if (text[i].len)
 			fth_str_addf(&head, "%s %zu\n", names[i], count_lines(&text[i]));
@@ -62,12 +65,13 @@ static int write_head(struct fth_journal *j, const struct fth_world *w, const ch
 }
 
 int fth_journal_create(struct fth_journal **ret, const char *path, const struct fth_world *w,
-		       const struct fth_policy_choice *policy, uint32_t max_instances, struct fth_error *err)
+		       const struct fth_policy_choice *policy, const struct fth_policy_ops *fallback,
+		       uint32_t max_instances, struct fth_error *err)
 {
 	struct fth_journal *j = fth_alloc(sizeof(*j));
 	int r = fth_output_open(&j->out, path, err);
 	if (!r)
-		r = write_head(j, w, policy->text, max_instances, err);
+		r = write_head(j, w, policy->text, fallback ? fallback->name : NULL, max_instances, err);
 	if (r) {
 		fth_journal_abort(j);
 		return r;

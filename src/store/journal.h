@@ -6,6 +6,7 @@
  *
  *   farthing-journal 1
  *   policy eva:round=300s
+ *   fallback no-packing  who takes over if the policy fails (absent: nobody)
  *   max_instances 1000000
  *   catalog 43           the next 43 lines are a canonical catalog
  *   profile 12           (absent if there is none)
@@ -15,6 +16,7 @@
  *   E 1222000000 instance-acquired instance=i0    something happened
  *   R 1200000000                                  a round: what the policy wanted, and the verdicts
  *   A accepted launch instance=i0 offers=p3.2xlarge | cheapest machine for this task: $3.06/h
+ *   F failed: ...                                 the policy failed; the fallback decides from here on
  *   N S_full=1.25                                 a figure the policy noted
  *   C instance=i0 from=.. to=.. billed=.. usd=..  a charge
  *   end jobs=200 usd=20736.376176
@@ -35,7 +37,8 @@ int fth_journal_world(const struct fth_world *from, struct fth_world *to, struct
 
 struct fth_journal;
 int fth_journal_create(struct fth_journal **ret, const char *path, const struct fth_world *w,
-		       const struct fth_policy_choice *policy, uint32_t max_instances, struct fth_error *err);
+		       const struct fth_policy_choice *policy, const struct fth_policy_ops *fallback,
+		       uint32_t max_instances, struct fth_error *err);
 struct fth_observer *fth_journal_observer(struct fth_journal *j);
 /* Close it; the file appears now. Fails if any write failed. */
 int fth_journal_commit(struct fth_journal *j, const struct fth_engine *e, struct fth_error *err);

@@ -192,6 +192,14 @@ static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_tim
 	}
 }
 
+static void on_fallback(struct fth_observer *o, const char *why)
+{
+	struct fth_recorder *r = (struct fth_recorder *)o;
+	fth_str_clear(&r->line);
+	fth_str_addf(&r->line, "F %s", why);
+	flush(r);
+}
+
 static void on_charge(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge)
 {
 	(void)c;
@@ -210,6 +218,7 @@ void fth_recorder_init(struct fth_recorder *r, void (*emit)(void *arg, const cha
 			 .after_event = after_event,
 			 .on_submit = on_submit,
 			 .on_plan = on_plan,
+			 .on_fallback = on_fallback,
 			 .on_charge = on_charge},
 		.emit = emit,
 		.arg = arg,
@@ -250,8 +259,12 @@ int fth_world_text(const struct fth_world *w, struct fth_str text[3], struct fth
 
 static int read_part(struct fth_world *w, int part, const struct fth_str *text, const char *name, struct fth_error *err)
 {
+	static const char *const parts[] = {"catalog", "profile", "workload"};
 	struct fth_input *in;
-	int r = fth_input_open_memory(&in, name, text->data ? text->data : "", text->len, err);
+	struct fth_str where = {0}; /* lines are counted within the part */
+	fth_str_addf(&where, "%s (%s)", name, parts[part]);
+	int r = fth_input_open_memory(&in, where.data, text->data ? text->data : "", text->len, err);
+	fth_str_release(&where);
 	if (r)
 		return r;
 	if (part == 0)

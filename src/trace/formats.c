@@ -12,12 +12,16 @@ static const struct {
 	[FTH_FORMAT_EVA_CSV] = {"eva-csv", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_ALIBABA_PODS] = {"alibaba-pods", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_HAWK_TR] = {"hawk-tr", FTH_CONTENT_WORKLOAD},
+	[FTH_FORMAT_SWF] = {"swf", FTH_CONTENT_WORKLOAD},
+	[FTH_FORMAT_SACCT] = {"sacct", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_FARTHING_CATALOG] = {"farthing-catalog", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_EVA_TYPES] = {"eva-types", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_SKYPILOT_CSV] = {"skypilot-csv", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_EC2_TYPES] = {"ec2-types", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_FARTHING_PROFILE] = {"farthing-profile", FTH_CONTENT_PROFILE},
 	[FTH_FORMAT_EVA_MATRIX] = {"eva-matrix", FTH_CONTENT_PROFILE},
+	[FTH_FORMAT_ALIBABA_2017] = {"alibaba-2017", FTH_CONTENT_WORKLOAD},
+	[FTH_FORMAT_GOOGLE_TASKS] = {"google-tasks", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_SPOT_CSV] = {"spot-csv", FTH_CONTENT_MARKET},
 	[FTH_FORMAT_EC2_SPOT] = {"ec2-spot", FTH_CONTENT_MARKET},
 	[FTH_FORMAT_AVAILABILITY] = {"availability", FTH_CONTENT_MARKET},
@@ -56,6 +60,21 @@ static bool begins(const char *text, size_t n, const char *what)
 	return n >= strlen(what) && !memcmp(text, what, strlen(what));
 }
 
+/* A job of the Standard Workload Format: 18 numbers and nothing else. */
+static bool is_numbers(const char *p, size_t n)
+{
+	int fields = 0;
+	bool in = false;
+	for (size_t i = 0; i < n; i++) {
+		bool space = p[i] == ' ' || p[i] == '\t' || p[i] == '\r';
+		if (!space && !(p[i] >= '0' && p[i] <= '9') && p[i] != '-' && p[i] != '.')
+			return false;
+		fields += !space && !in;
+		in = !space;
+	}
+	return fields == 18;
+}
+
 static enum fth_format recognise(const char *p, size_t n)
 {
 	if (begins(p, n, "farthing-workload "))
@@ -80,10 +99,21 @@ static enum fth_format recognise(const char *p, size_t n)
 	}
 	const char *end = memchr(p, '\n', n);
 	size_t line = end ? (size_t)(end - p) : n;
+	if (space < n && (p[space] == ';' || is_numbers(p, line)))
+		return FTH_FORMAT_SWF;
+	if (holds(p, line, "JobID") && memchr(p, '|', line))
+		return FTH_FORMAT_SACCT;
 	if (holds(p, line, "job_id") && holds(p, line, "arrival_s"))
 		return FTH_FORMAT_EVA_CSV;
 	if (holds(p, line, "epoch") && holds(p, line, "instance_type") && holds(p, line, "price"))
 		return FTH_FORMAT_SPOT_CSV;
+	if (holds(p, line, "submit_time") && holds(p, line, "instances_num"))
+		return FTH_FORMAT_ALIBABA_2017;
+	size_t commas = 0;
+	for (size_t i = 0; i < line; i++)
+		commas += p[i] == ',';
+	if (commas == 12 && *p >= '0' && *p <= '9')
+		return FTH_FORMAT_GOOGLE_TASKS;
 	if (holds(p, line, "cpu_milli") && holds(p, line, "num_gpu"))
 		return FTH_FORMAT_ALIBABA_PODS;
 	if (holds(p, line, "InstanceType") && holds(p, line, "Price"))
@@ -148,6 +178,10 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 {
 	static const struct fth_import_options none;
 	int r = settle(in, &f, FTH_CONTENT_WORKLOAD, err);
+	if (!o)
+		o = &none;
+	if (!r)
+		r = fth_workload_wishes(f, in, o, err);
 	if (r)
 		return r;
 	if (f != FTH_FORMAT_FARTHING_WORKLOAD)
@@ -156,10 +190,18 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 		r = fth_read_eva_json(w, in, err);
 	else if (f == FTH_FORMAT_EVA_CSV)
 		r = fth_read_eva_csv(w, in, err);
+	else if (f == FTH_FORMAT_SWF)
+		r = fth_read_swf(w, in, o ? o : &none, err);
+	else if (f == FTH_FORMAT_SACCT)
+		r = fth_read_sacct(w, in, o ? o : &none, err);
 	else if (f == FTH_FORMAT_ALIBABA_PODS)
-		r = fth_read_pods(w, in, o ? o : &none, err);
+		r = fth_read_pods(w, in, o, err);
 	else if (f == FTH_FORMAT_HAWK_TR)
 		r = fth_read_hawk(w, in, o ? o : &none, err);
+	else if (f == FTH_FORMAT_ALIBABA_2017)
+		r = fth_read_alibaba_2017(w, in, err);
+	else if (f == FTH_FORMAT_GOOGLE_TASKS)
+		r = fth_read_google_tasks(w, in, err);
 	else
 		r = fth_read_canon_workload(w, in, err);
 	if (!r)
@@ -172,18 +214,20 @@ int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth
 {
 	static const struct fth_import_options none;
 	int r = settle(in, &f, FTH_CONTENT_CATALOG, err);
-	if (r)
-		return r;
 	if (!o)
 		o = &none;
+	if (!r)
+		r = fth_catalog_wishes(f, in, o, err);
+	if (r)
+		return r;
 	if (f == FTH_FORMAT_EVA_TYPES)
 		r = fth_read_eva_types(c, in, o, err);
 	else if (f == FTH_FORMAT_SKYPILOT_CSV)
 		r = fth_read_skypilot(c, in, o, err);
 	else if (f == FTH_FORMAT_EC2_TYPES)
 		r = fth_read_ec2_types(c, in, o, err);
-	else
-		r = fth_read_canon_catalog(c, in, err);
+	else if (!(r = fth_read_canon_catalog(c, in, err)))
+		r = fth_catalog_choose(c, in, o, err);
 	return r ? r : fth_catalog_finish(c, err);
 }
 

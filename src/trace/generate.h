@@ -35,12 +35,16 @@ void fth_table7_pack(struct fth_workload *w, uint32_t n, uint64_t seed);
 /* Section 6.6: this share of all jobs asks for 2, 4 or 8 GPUs (5:4:1), the other GPU jobs for one; jobs
  * without GPUs stay. CPUs and memory grow with the GPUs, up to what the largest P3 machine has. */
 void fth_vary_multi_gpu(struct fth_workload *to, const struct fth_workload *from, double share, uint64_t seed);
+/* Section 6.5: every pause around a task's run times this factor, and every policy knows it. */
+void fth_vary_delays(struct fth_workload *to, const struct fth_workload *from, double factor);
 /* Section 6.7: this share of the jobs has each task two or four times (1:1), coupled. */
 void fth_vary_multi_task(struct fth_workload *to, const struct fth_workload *from, double share, uint64_t seed);
 /* Section 6.8: times between arrivals multiplied, to whole seconds. */
 void fth_vary_gap(struct fth_workload *to, const struct fth_workload *from, double factor);
 /* All but the jobs of which a task fits no type of the catalog; returns how many those are. */
 uint32_t fth_vary_fitting(struct fth_workload *to, const struct fth_workload *from, const struct fth_catalog *c);
+/* A task that moves is away for its memory footprint over this rate, and for nothing else. */
+void fth_vary_migration(struct fth_workload *w, double mbit_per_s);
 /* The first n jobs. */
 void fth_vary_head(struct fth_workload *to, const struct fth_workload *from, size_t n);
 

@@ -201,7 +201,7 @@ static int stream_next(struct fth_job_source *base, struct fth_job_item *ret, st
 	struct hawk *h = &((struct hawk_stream *)base)->hawk;
 	int r = hawk_next(h, err);
 	if (r > 0)
-		*ret = (struct fth_job_item){&h->job, &h->group, h->works.data};
+		*ret = (struct fth_job_item){.spec = &h->job, .groups = &h->group, .works = h->works.data};
 	return r;
 }
 

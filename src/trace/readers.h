@@ -14,6 +14,9 @@ int fth_read_pods(struct fth_workload *w, struct fth_input *in, const struct fth
 int fth_read_hawk(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
 		  struct fth_error *err);
 bool fth_looks_like_hawk(const char *p, size_t n);
+int fth_read_swf(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
+int fth_read_sacct(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
+		   struct fth_error *err);
 int fth_read_canon_catalog(struct fth_catalog_store *c, struct fth_input *in, struct fth_error *err);
 int fth_read_eva_types(struct fth_catalog_store *c, struct fth_input *in, const struct fth_import_options *o,
 		       struct fth_error *err);
@@ -24,12 +27,21 @@ int fth_read_ec2_types(struct fth_catalog_store *c, struct fth_input *in, const 
 int fth_read_canon_profile(struct fth_profile *p, struct fth_input *in, struct fth_error *err);
 int fth_read_eva_matrix(struct fth_profile *p, struct fth_input *in, struct fth_error *err);
 
+int fth_read_alibaba_2017(struct fth_workload *w, struct fth_input *in, struct fth_error *err);
+int fth_read_google_tasks(struct fth_workload *w, struct fth_input *in, struct fth_error *err);
 int fth_read_spot_csv(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
 		      const struct fth_market_options *o, struct fth_error *err);
 int fth_read_ec2_spot(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
 		      const struct fth_market_options *o, struct fth_error *err);
 int fth_read_availability(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
 			  const struct fth_market_options *o, struct fth_error *err);
+
+/* Keep what the options want of a catalog just read; an error if that is nothing, or cannot be told. */
+int fth_catalog_choose(struct fth_catalog_store *c, struct fth_input *in, const struct fth_import_options *o,
+		       struct fth_error *err);
+/* Options that a file of this format cannot answer are refused. */
+int fth_catalog_wishes(enum fth_format f, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
+int fth_workload_wishes(enum fth_format f, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
 
 /* Letters, digits, '.', '-', '_': a resource is named inside demands without escapes. */
 bool fth_resource_name_ok(const char *name);

@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "model/catalog.h"
+#include "model/contract.h"
 #include "model/market.h"
 #include "model/profile.h"
 #include "model/workload.h"
@@ -57,12 +58,16 @@ enum fth_format {
 	FTH_FORMAT_EVA_CSV,
 	FTH_FORMAT_ALIBABA_PODS,      /* openb_pod_list CSV */
 	FTH_FORMAT_HAWK_TR,           /* Hawk and Eagle: arrival, tasks, mean, durations */
+	FTH_FORMAT_SWF,               /* Standard Workload Format */
+	FTH_FORMAT_SACCT,             /* sacct --parsable2 */
 	FTH_FORMAT_FARTHING_CATALOG,
 	FTH_FORMAT_EVA_TYPES,         /* Eva's instance types JSON */
 	FTH_FORMAT_SKYPILOT_CSV,
 	FTH_FORMAT_EC2_TYPES,         /* EC2 DescribeInstanceTypes JSON (prices from a file beside it) */
 	FTH_FORMAT_FARTHING_PROFILE,
 	FTH_FORMAT_EVA_MATRIX,        /* Eva's contention matrix CSV */
+	FTH_FORMAT_ALIBABA_2017,      /* CSV, one row per group of equal instances */
+	FTH_FORMAT_GOOGLE_TASKS,      /* Google 2011 task_events CSV */
 	FTH_FORMAT_SPOT_CSV,          /* epoch,az,instance_type,price */
 	FTH_FORMAT_EC2_SPOT,          /* EC2 DescribeSpotPriceHistory JSON */
 	FTH_FORMAT_AVAILABILITY,      /* 0/1 probes with gap_seconds, JSON */
@@ -75,9 +80,10 @@ int fth_format_find(const char *name, enum fth_content content, enum fth_format 
 
 struct fth_import_options {
 	const char *prices;   /* ec2-types: CSV type,price (or a SkyPilot catalog) */
-	const char *region;   /* skypilot, ec2: only this region ("" all) */
+	const char *region;   /* only this region; NULL or "" all; refused where the file does not know */
 	const char *families; /* comma list of families to keep; NULL all */
 	bool spot;            /* skypilot: make spot offers too */
+	uint32_t node_cpus;   /* swf, sacct: processors of a node; 0: one */
 	fth_time mean_gap;    /* alibaba pods without times: Poisson arrivals with this mean */
 	uint64_t seed;
 	bool fractions;       /* hawk-tr: keep fractions of a second */
@@ -107,6 +113,12 @@ int fth_load_market(struct fth_market_data *m, struct fth_catalog_store *c, cons
 		    const struct fth_market_options *o, struct fth_error *err);
 int fth_read_market(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in, enum fth_format f,
 		    const struct fth_market_options *o, struct fth_error *err);
+/* What plan reserve reads; see demand.c. */
+int fth_load_demand(struct fth_demand_series *s, const char *path, struct fth_error *err);
+int fth_read_demand(struct fth_demand_series *s, struct fth_input *in, struct fth_error *err);
+/* m->syms is set; CSV, or a catalog with contracts. */
+int fth_load_classes(struct fth_reserve_market *m, const char *path, struct fth_error *err);
+int fth_read_classes(struct fth_reserve_market *m, struct fth_input *in, struct fth_error *err);
 /* Microseconds since 1970 of "2024-03-01", "2024-03-01T12:30:00Z", with fraction or offset, or of plain seconds. */
 int fth_parse_when(const char *s, size_t n, fth_time *ret);
 /* What a file is, by content; FTH_FORMAT_AUTO if not recognised. */

@@ -65,6 +65,7 @@ static void begin(struct fth_workload *to, const struct fth_workload *from)
 {
 	to->name = from->name;
 	to->step = from->step;
+	to->epoch = from->epoch;
 }
 
 /* A random order of the numbers below n: the first k of them are a fair choice. */
@@ -130,6 +131,28 @@ void fth_vary_multi_gpu(struct fth_workload *to, const struct fth_workload *from
 		free(groups);
 	}
 	free(gpus);
+}
+
+static fth_kind_id with_delays(struct fth_kinds *kinds, fth_kind_id id, double factor)
+{
+	struct fth_kind k = kinds->list.data[id];
+	fth_time *d[] = {&k.delays.fetch, &k.delays.setup, &k.delays.init, &k.delays.stop, &k.delays.save};
+	for (size_t i = 0; i < FTH_COUNT(d); i++)
+		*d[i] = (fth_time)floor((double)*d[i] * factor + 0.5);
+	return fth_kinds_intern(kinds, &k);
+}
+
+void fth_vary_delays(struct fth_workload *to, const struct fth_workload *from, double factor)
+{
+	begin(to, from);
+	for (size_t i = 0; i < from->jobs.len; i++) {
+		const struct fth_job_spec *j = &from->jobs.data[i];
+		struct fth_task_group *groups = copy_groups(from, j);
+		for (uint32_t g = 0; g < j->ngroups; g++)
+			groups[g].kind = with_delays(to->kinds, groups[g].kind, factor);
+		add(to, from, j, groups);
+		free(groups);
+	}
 }
 
 void fth_vary_multi_task(struct fth_workload *to, const struct fth_workload *from, double share, uint64_t seed)

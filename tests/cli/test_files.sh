@@ -56,18 +56,24 @@ complains "cut.fw.gz"
 expect 2 validate "$tmp/small.fw" "$tmp/bad.fw"
 says "40 jobs"
 
-# Interrupted while writing: nothing is left.
+# Interrupted while writing: nothing is left. On a busy machine it may be done before the signal comes: again then.
 mkdir "$tmp/e"
-"$FARTHING" generate --jobs 300000 --out "$tmp/e/big.fw.gz" &
-pid=$!
-i=0
-while [ $i -lt 3000 ] && [ -z "$(ls -A "$tmp/e")" ]; do
-	sleep 0.01
-	i=$((i + 1))
+code=0
+tries=0
+while [ $code -eq 0 ] && [ $tries -lt 10 ]; do
+	rm -f "$tmp/e/"*
+	"$FARTHING" generate --jobs 300000 --out "$tmp/e/big.fw.gz" &
+	pid=$!
+	i=0
+	while [ $i -lt 3000 ] && [ -z "$(ls -A "$tmp/e")" ]; do
+		sleep 0.01
+		i=$((i + 1))
+	done
+	kill -TERM $pid 2>/dev/null
+	wait $pid
+	code=$?
+	tries=$((tries + 1))
 done
-kill -TERM $pid
-wait $pid
-code=$?
 [ $code -eq 130 ] || fail "interrupted while writing: exit code $code, not 130"
 [ -z "$(ls -A "$tmp/e")" ] || fail "left behind: $(ls -A "$tmp/e")"
 

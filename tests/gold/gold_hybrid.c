@@ -121,14 +121,16 @@ static int compare(const json_t *doc, bool eagle, const char *name, int slots, d
 int main(int argc, char **argv)
 {
 	const char *data = getenv("FARTHING_DATA"), *gold = getenv("FARTHING_GOLD");
+	data = data ? data : FTH_TEST_DATA;
+	gold = gold ? gold : FTH_TEST_GOLD;
 	char path[4096], policy[256];
 	if (argc < 5) {
 		printf("usage: gold_hybrid eagle|coaster NAME SLOTS TOLERANCE [POLICY]\n");
 		return 2;
 	}
 	bool eagle = !strcmp(argv[1], "eagle");
-	snprintf(path, sizeof(path), "%s/%s", gold ? gold : "", eagle ? "eagle_gold.json" : "cloudcoaster_gold.json");
-	json_t *doc = gold && data ? json_load_file(path, 0, NULL) : NULL;
+	snprintf(path, sizeof(path), "%s/%s", gold, eagle ? "eagle_gold.json" : "cloudcoaster_gold.json");
+	json_t *doc = json_load_file(path, 0, NULL);
 	if (!doc) {
 		printf("no gold results (FARTHING_DATA, FARTHING_GOLD)\n");
 		return getenv("CI") ? 1 : SKIP;

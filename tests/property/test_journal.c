@@ -11,7 +11,7 @@
 #include "store/journal.h"
 #include "support.h"
 
-static const struct fth_policy_ops *const table[] = {&toy_mover, &toy_liar, NULL};
+static const struct fth_policy_ops *const table[] = {&toy_mover, &toy_liar, &toy_failing, NULL};
 
 static char *read_file(const char *path, size_t *n)
 {
@@ -38,13 +38,13 @@ static void record(const char *path, const char *policy, uint64_t seed)
 	struct fth_policy_choice choice;
 	assert_int_equal(fth_policy_choose(&choice, table, policy, &err), 0);
 	struct fth_journal *j;
-	assert_int_equal(fth_journal_create(&j, path, &w, &choice, 5000, &err), 0);
+	assert_int_equal(fth_journal_create(&j, path, &w, &choice, &toy_liar, 5000, &err), 0);
 	struct fth_sim_params p = {0};
 	fth_params_defaults(fth_sim_param_table, &p);
 	p.max_instances = 5000;
 	p.launch_failure = 0.05;
 	struct fth_engine *e;
-	assert_int_equal(fth_sim_run(&e, &w, &choice, NULL, &p, fth_journal_observer(j), NULL, &err), 0);
+	assert_int_equal(fth_sim_run(&e, &w, &choice, &toy_liar, &p, fth_journal_observer(j), NULL, &err), 0);
 	assert_int_equal(fth_journal_commit(j, e, &err), 0);
 	fth_engine_free(e);
 	fth_policy_choice_release(&choice);

@@ -102,7 +102,7 @@ static void reservation_prices(void **state)
 	fth_kind_id huge = any("huge", res(5, 1, 1));
 	assert_int_equal(fth_reservation_offer(&catalog.pub, &kinds.list.data[huge], NULL), FTH_NONE);
 	struct fth_error err = {0};
-	const struct fth_pack_item item = {huge, 1, 1};
+	const struct fth_pack_item item = {huge, 1, 1, 0};
 	assert_int_equal(fth_full_reconfig(&catalog.pub, kinds.list.data, &item, 1, NULL, NULL, &packing, &err),
 			 -ENOENT);
 	assert_non_null(strstr(err.text, "item 0"));
@@ -113,7 +113,7 @@ static void reservation_prices(void **state)
 static void walk_through(void **state)
 {
 	(void)state;
-	const struct fth_pack_item items[] = {{0, 1, 1}, {1, 1, 1}, {2, 1, 1}, {3, 1, 1}};
+	const struct fth_pack_item items[] = {{0, 1, 1, 0}, {1, 1, 1, 0}, {2, 1, 1, 0}, {3, 1, 1, 0}};
 	const struct fth_packing *p = pack(items, 4, NULL);
 	assert_int_equal(p->bins.len, 2);
 	assert_int_equal(p->bins.data[0].offer, 0);
@@ -131,10 +131,10 @@ static void steps_of_the_walk_through(void **state)
 {
 	(void)state;
 	/* t2 and t4 alone are not worth an it1: 3.4 < 12. */
-	const struct fth_pack_item cheap[] = {{1, 1, 1}, {3, 1, 1}};
+	const struct fth_pack_item cheap[] = {{1, 1, 1, 0}, {3, 1, 1, 0}};
 	assert_int_equal(pack(cheap, 2, NULL)->price, FTH_USD * 34 / 10);
 	/* t3 alone: exactly its reservation price. */
-	const struct fth_pack_item last = {2, 1, 1};
+	const struct fth_pack_item last = {2, 1, 1, 0};
 	assert_int_equal(pack(&last, 1, NULL)->price, FTH_USD * 8 / 10);
 	assert_int_equal(packing.bins.data[0].offer, 2);
 	assert_int_equal(pack(NULL, 0, NULL)->bins.len, 0);
@@ -159,7 +159,7 @@ static double severe(void *arg, fth_kind_id k, const fth_kind_id *others, uint32
 static void tnrp_decides(void **state)
 {
 	(void)state;
-	const struct fth_pack_item items[] = {{0, 1, 1}, {1, 1, 1}};
+	const struct fth_pack_item items[] = {{0, 1, 1, 0}, {1, 1, 1, 0}};
 	const struct fth_packing *p = pack(items, 2, mild);
 	assert_int_equal(p->bins.len, 1);
 	assert_int_equal(p->bins.data[0].n, 2);
@@ -176,10 +176,10 @@ static void multi_task_formula(void **state)
 	assert_true(fabs(fth_multi_task_rate(0.9, 4) - 0.6) < 1e-15);   /* RP - 4 x 0.1 RP */
 	assert_true(fabs(fth_multi_task_rate(0.5, 4) - -1.0) < 1e-15);  /* not clamped */
 	/* t2 belongs to a job of 4: beside t1 it is worth 3 - 4 x 0.1 x 3 = 1.8, and 9.6 + 1.8 < 12. */
-	const struct fth_pack_item items[] = {{0, 1, 1}, {1, 1, 4}};
+	const struct fth_pack_item items[] = {{0, 1, 1, 0}, {1, 1, 4, 0}};
 	assert_int_equal(pack(items, 2, mild)->bins.len, 2);
 	/* A job of 2: 3 - 2 x 0.3 = 2.4, and 9.6 + 2.4 = 12 is not lower: together. */
-	const struct fth_pack_item pair[] = {{0, 1, 1}, {1, 1, 2}};
+	const struct fth_pack_item pair[] = {{0, 1, 1, 0}, {1, 1, 2, 0}};
 	assert_int_equal(pack(pair, 2, mild)->bins.len, 1);
 }
 
@@ -192,7 +192,7 @@ static double slow_alone(void *arg, fth_kind_id k, const fth_kind_id *others, ui
 static void slow_even_alone_is_still_hosted(void **state)
 {
 	(void)state;
-	const struct fth_pack_item items[] = {{0, 3, 1}, {2, 2, 1}};
+	const struct fth_pack_item items[] = {{0, 3, 1, 0}, {2, 2, 1, 0}};
 	const struct fth_packing *p = pack(items, 2, slow_alone);
 	assert_int_equal(p->price, 3 * 12 * FTH_USD + 2 * FTH_USD * 8 / 10);
 }
@@ -202,7 +202,7 @@ static void slow_even_alone_is_still_hosted(void **state)
 static void counts_repeat_fillings(void **state)
 {
 	(void)state;
-	const struct fth_pack_item items[] = {{0, 1000, 1}, {1, 1000, 1}, {2, 1000, 1}, {3, 1000, 1}};
+	const struct fth_pack_item items[] = {{0, 1000, 1, 0}, {1, 1000, 1, 0}, {2, 1000, 1, 0}, {3, 1000, 1, 0}};
 	const struct fth_packing *p = pack(items, 4, NULL);
 	/* Two t1 fill an it1; then four t2; CPU tasks on their own machines. */
 	uint32_t packed[4] = {0};
@@ -230,9 +230,9 @@ static void counts_equal_single_items(void **state)
 		uint32_t n = 0;
 		fth_rng_seed(&r, seed, 1, 1);
 		for (uint32_t k = 0; k < 4; k++) {
-			grouped[k] = (struct fth_pack_item){k, (uint32_t)fth_rng_below(&r, 16), 1};
+			grouped[k] = (struct fth_pack_item){k, (uint32_t)fth_rng_below(&r, 16), 1, 0};
 			for (uint32_t i = 0; i < grouped[k].count; i++)
-				single[n++] = (struct fth_pack_item){k, 1, 1};
+				single[n++] = (struct fth_pack_item){k, 1, 1, 0};
 		}
 		fth_price p = pack(grouped, 4, mild)->price;
 		assert_int_equal(pack(single, n, mild)->price, p);
@@ -257,10 +257,10 @@ static void speeds_per_family(void **state)
 	/* 0.8 / 0.4 = 2 is cheaper now, and that is what a full-speed hour is worth anywhere. */
 	assert_int_equal(fth_reservation_offer(&catalog.pub, &kinds.list.data[fast], &p), 2);
 	assert_int_equal(p, 2 * FTH_USD);
-	const struct fth_pack_item item = {fast, 3, 1};
+	const struct fth_pack_item item = {fast, 3, 1, 0};
 	assert_int_equal(pack(&item, 1, NULL)->price, 3 * FTH_USD * 8 / 10);
 	/* Beside a t1 with room left, it brings its full 2 an hour on g. */
-	const struct fth_pack_item both[] = {{0, 1, 1}, {fast, 2, 1}};
+	const struct fth_pack_item both[] = {{0, 1, 1, 0}, {fast, 2, 1, 0}};
 	assert_int_equal(pack(both, 2, NULL)->price, 12 * FTH_USD);
 }
 
@@ -327,7 +327,7 @@ static void agrees_with_the_definition(void **state)
 			snprintf(name, sizeof(name), "r%d-%u", (int)seed, i);
 			fth_kind_id k = any(name, res(gpu, 1 + (int64_t)fth_rng_below(&r, gpu ? 16 : 8),
 						      1 + (int64_t)fth_rng_below(&r, gpu ? 120 : 32)));
-			items[i] = (struct fth_pack_item){k, 1 + (uint32_t)fth_rng_below(&r, 3), 1};
+			items[i] = (struct fth_pack_item){k, 1 + (uint32_t)fth_rng_below(&r, 3), 1, 0};
 		}
 		assert_int_equal(pack(items, n, NULL)->price, by_definition(items, n));
 	}

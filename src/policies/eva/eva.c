@@ -3,8 +3,9 @@
  * Eva (EuroSys'25), as the paper describes it.
  *
  * Every round in which something happened it draws two configurations. Partial keeps every instance
- * that is worth its price and sends the rest of the tasks, with those that wait, through Algorithm 1.
- * Full sends all of them. Full is adopted if what it saves over the time it is expected to last, less
+ * that is worth its price and sends the rest of the tasks, with those that wait, through Algorithm 1;
+ * before that (unless fill=false) each of them may take room left on a kept instance where that makes
+ * the instance's tasks worth more. Full sends all tasks through Algorithm 1. Full is adopted if what it saves over the time it is expected to last, less
  * what the moves cost, is more than the same of Partial. Worth is the throughput-normalised
  * reservation price, with speeds learnt as they are observed.
  */
@@ -18,14 +19,16 @@ enum mode { ENSEMBLE, FULL, PARTIAL };
 
 struct params {
 	fth_time round;
-	double t;
-	int mode, value, learn;
-	bool multi_task;
+	double t, events_per_hour, p;
+	int mode, value, learn, attribution;
+	bool multi_task, fill;
 };
 
 static const char *const mode_choices[] = {"ensemble", "full", "partial", NULL};
 static const char *const value_choices[] = {"tnrp", "rp", NULL};
 static const char *const learn_choices[] = {"class", "label", NULL};
+
+static const char *const attribution_choices[] = {"rules", "all", NULL};
 
 static const struct fth_param params[] = {
 	{"round", FTH_PARAM_DURATION, offsetof(struct params, round), "300s", 1, 86400, NULL, "how often it decides"},
@@ -39,6 +42,14 @@ static const struct fth_param params[] = {
 	 "what speeds are learnt by: a task's workload class or its label"},
 	{"multi_task", FTH_PARAM_BOOL, offsetof(struct params, multi_task), "true", 0, 0, NULL,
 	 "count what a slow task costs the other tasks of its job"},
+	{"attribution", FTH_PARAM_CHOICE, offsetof(struct params, attribution), "rules", 0, 0, attribution_choices,
+	 "whose slowness explains that of a job of several tasks: one task's, by the paper's rules, or each one's own"},
+	{"events_per_hour", FTH_PARAM_REAL, offsetof(struct params, events_per_hour), "0", 0, 1e9, NULL,
+	 "arrivals and ends of jobs (lambda) in the estimate of how long a configuration lasts; 0: as seen so far"},
+	{"p", FTH_PARAM_REAL, offsetof(struct params, p), "0", 0, 0.999999, NULL,
+	 "chance that one of them leads to a Full Reconfiguration; 0: (Fulls + 1) / (events + 2) as seen so far"},
+	{"fill", FTH_PARAM_BOOL, offsetof(struct params, fill), "true", 0, 0, NULL,
+	 "Partial first offers the room left on kept instances; false: the paper's text to the letter"},
 	{0},
 };
 
@@ -71,6 +82,7 @@ static int init(void **self, const struct fth_view *view, const void *p)
 	fth_tnrp_init(&e->tnrp, e->params->t);
 	e->tnrp.ignore_interference = e->params->value == 1;
 	fth_observe_init(&e->log, e->params->learn == 0);
+	e->log.each_its_own = e->params->attribution == 1;
 	fth_eva_clock_init(&e->clock);
 	*self = e;
 	return 0;
@@ -180,13 +192,69 @@ static void add_candidate(struct eva *e, uint32_t task)
 	const struct fth_board_group *bg = &e->board.groups.data[g];
 	if (e->item_of.data[g] == FTH_NONE) {
 		e->item_of.data[g] = (uint32_t)e->items.len;
-		struct fth_pack_item item = {bg->kind, 0, e->params->multi_task ? bg->job_tasks : 1};
+		struct fth_pack_item item = {bg->kind, 0, e->params->multi_task ? bg->job_tasks : 1, bg->key + 1};
 		fth_vec_push(&e->items, item);
 		fth_vec_reserve(&e->placing.group_of, e->items.len);
 		e->placing.group_of.data[e->items.len - 1] = g;
 	}
 	e->items.data[e->item_of.data[g]].count++;
 	fth_vec_push(&e->candidates, task);
+}
+
+/* Worth of the slot's tasks, with one more if it is not FTH_NONE. */
+static double worth_with(struct eva *e, const struct fth_view *v, const struct fth_draft *draft, uint32_t slot, uint32_t task)
+{
+	fth_type_id type = v->catalog->offers[draft->slots.data[slot].offer].type;
+	fth_party_clear(&e->party);
+	for (uint32_t t = draft->slots.data[slot].first; t != FTH_NONE; t = draft->next.data[t])
+		join(e, v, t, type);
+	if (task != FTH_NONE)
+		join(e, v, task, type);
+	return fth_tnrp_of(&e->tnrp, &e->party, FTH_MULTI_PAPER);
+}
+
+/* The kept slot in which one more task of this group is worth most; FTH_NONE if it is worth nothing anywhere. */
+static uint32_t best_room(struct eva *e, const struct fth_view *v, const struct fth_draft *draft, uint32_t task)
+{
+	const struct fth_board_group *g = &e->board.groups.data[e->board.tasks.data[task].group];
+	uint32_t best = FTH_NONE;
+	double most = 0;
+	for (uint32_t s = 0; s < draft->slots.len; s++) {
+		const struct fth_draft_slot *slot = &draft->slots.data[s];
+		const struct fth_res *demand = g->demand[v->catalog->offers[slot->offer].type];
+		if (!demand || slot->instance == FTH_NONE || !fth_fits(demand, &slot->room, v->catalog->nres) ||
+		    fth_draft_keeps_apart(draft, &e->board, s, task))
+			continue;
+		double gain = worth_with(e, v, draft, s, task) - worth_with(e, v, draft, s, FTH_NONE);
+		if (gain > most) {
+			most = gain;
+			best = s;
+		}
+	}
+	return best;
+}
+
+/* Room that is paid for already, to those to whom it is worth most first. */
+static void fill_rooms(struct eva *e, const struct fth_view *v, struct fth_draft *draft)
+{
+	uint32_t n = (uint32_t)e->candidates.len, left = 0;
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t t = e->candidates.data[i], k = i;
+		double rp = e->board.groups.data[e->board.tasks.data[t].group].rp;
+		for (; k && e->board.groups.data[e->board.tasks.data[e->candidates.data[k - 1]].group].rp < rp; k--)
+			e->candidates.data[k] = e->candidates.data[k - 1];
+		e->candidates.data[k] = t;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t t = e->candidates.data[i], slot = best_room(e, v, draft, t);
+		if (slot == FTH_NONE) {
+			e->candidates.data[left++] = t;
+			continue;
+		}
+		fth_draft_add_task(draft, &e->board, v, slot, t);
+		e->items.data[e->item_of.data[e->board.tasks.data[t].group]].count--;
+	}
+	e->candidates.len = left;
 }
 
 static int draw(struct eva *e, const struct fth_view *v, struct fth_draft *draft, bool full)
@@ -209,6 +277,8 @@ static int draw(struct eva *e, const struct fth_view *v, struct fth_draft *draft
 			add_candidate(e, t);
 		}
 	}
+	if (!full && e->params->fill)
+		fill_rooms(e, v, draft);
 	int r = fth_full_reconfig(v->catalog, v->kinds, e->items.data, (uint32_t)e->items.len,
 				  e->tnrp.ignore_interference ? NULL : speed_beside, e, &e->packing, NULL);
 	if (!r)
@@ -305,8 +375,10 @@ static bool weigh(struct eva *e, const struct fth_round *round, struct fth_plan 
 	const struct fth_view *v = round->view;
 	struct fth_eva_option f = {saving(e, v, &e->full), migration(e, v, &e->full)};
 	struct fth_eva_option p = {saving(e, v, &e->partial), migration(e, v, &e->partial)};
-	double lambda = fth_eva_lambda(&e->clock, round->now, e->params->round);
-	double d = fth_eva_horizon(lambda, fth_eva_p(&e->clock));
+	const struct params *q = e->params;
+	double lambda = q->events_per_hour > 0 ? q->events_per_hour / 3600
+					       : fth_eva_lambda(&e->clock, round->now, q->round);
+	double d = fth_eva_horizon(lambda, q->p > 0 ? q->p : fth_eva_p(&e->clock));
 	bool full = fth_eva_prefers_full(&f, &p, d);
 	e->clock.fulls += full;
 	fth_plan_note(plan, "S_full", f.saving);
@@ -335,8 +407,10 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 		return r;
 	bool full = try_full && (!try_partial || weigh(e, round, plan));
 	struct fth_draft *chosen = full ? &e->full : &e->partial;
-	if (!(try_full && try_partial))
+	if (!(try_full && try_partial)) {
 		saving(e, v, chosen); /* for the reasons */
+		fth_plan_note(plan, "full_adopted", full);
+	}
 	fth_draft_apply(chosen, &e->board, v, plan,
 			full ? "Full Reconfiguration: worth $0/h on a machine of $1/h"
 			     : "Partial Reconfiguration: worth $0/h on a machine of $1/h",

@@ -22,12 +22,12 @@ void fth_placing_release(struct fth_placing *p)
 /* Candidates by instance, and waiting ones by group; all in order. */
 static void link_candidates(struct fth_placing *p, const struct fth_board *b, const uint32_t *candidates, uint32_t n)
 {
-	fth_vec_reserve(&p->first, b->instances.len);
+	fth_vec_reserve(&p->first, b->instances.len + 1);
 	fth_vec_reserve(&p->next, b->tasks.len);
 	fth_vec_reserve(&p->chain, b->tasks.len);
-	fth_vec_reserve(&p->waiting, b->groups.len);
-	fth_vec_reserve(&p->running, b->groups.len);
-	fth_vec_reserve(&p->count, b->groups.len);
+	fth_vec_reserve(&p->waiting, b->groups.len + 1);
+	fth_vec_reserve(&p->running, b->groups.len + 1);
+	fth_vec_reserve(&p->count, b->groups.len + 1);
 	memset(p->first.data, 0xff, b->instances.len * sizeof(uint32_t));
 	memset(p->waiting.data, 0xff, b->groups.len * sizeof(uint32_t));
 	memset(p->running.data, 0xff, b->groups.len * sizeof(uint32_t));

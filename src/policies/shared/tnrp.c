@@ -146,6 +146,10 @@ double fth_tnrp_rate(struct fth_tnrp *r, uint32_t key, const uint32_t *others, u
 	enum { LOCAL = 64 };
 	if (r->ignore_interference)
 		return 1;
+	if (n == 0)
+		return r->pairs.solo[key];
+	if (n == 1)
+		return r->pairs.mean[(size_t)key * r->pairs.stride + others[0]];
 	uint32_t local[LOCAL], *keys = n < LOCAL ? local : fth_alloc((n + 1) * sizeof(*keys));
 	uint64_t hash = fth_colocation_hash(key);
 	keys[0] = key;
@@ -169,6 +173,23 @@ static double worth_of_two(const struct fth_tnrp *r, const struct fth_member *a,
 	       worth(b, pair[(size_t)b->key * r->pairs.stride + a->key], multi);
 }
 
+/* Three tasks, unless their set was recorded: two factors have the same product in any order, and two
+ * unknown pairs give t squared, so neither ranks nor powers are needed. */
+static double worth_of_three(struct fth_tnrp *r, const struct fth_member *const m[3], uint64_t hash,
+			     enum fth_multi multi)
+{
+	uint32_t keys[] = {m[0]->key, m[1]->key, m[2]->key}, set = fth_colocation_find(r->table, hash, keys, 3);
+	double sum = 0;
+	for (int i = 0; i < 3; i++) {
+		const double *pair = &r->pairs.mean[(size_t)keys[i] * r->pairs.stride];
+		double rate = set == FTH_NONE ? -1 : fth_colocation_member(r->table, set, keys[i]);
+		if (rate < 0)
+			rate = pair[keys[i == 0 ? 1 : 0]] * pair[keys[i == 2 ? 1 : 2]];
+		sum += worth(m[i], rate, multi);
+	}
+	return sum;
+}
+
 static double sum_worth(struct fth_tnrp *r, const struct fth_party *p, const struct fth_member *extra,
 			const struct crowd *c, enum fth_multi multi)
 {
@@ -190,8 +211,13 @@ double fth_tnrp_of(struct fth_tnrp *r, const struct fth_party *p, enum fth_multi
 {
 	if (r->ignore_interference)
 		return plain_sum(p);
+	if (p->list.len == 1)
+		return worth(&p->list.data[0], r->pairs.solo[p->list.data[0].key], multi);
 	if (p->list.len == 2)
 		return worth_of_two(r, &p->list.data[0], &p->list.data[1], multi);
+	if (p->list.len == 3)
+		return worth_of_three(r, (const struct fth_member *[]){&p->list.data[0], &p->list.data[1],
+								       &p->list.data[2]}, p->hash, multi);
 	struct crowd c = {p->sorted.data, (uint32_t)p->sorted.len, FTH_NONE};
 	c.set = fth_colocation_find(r->table, p->hash, c.keys, c.n);
 	return sum_worth(r, p, NULL, &c, multi);
@@ -202,14 +228,20 @@ double fth_tnrp_with(struct fth_tnrp *r, const struct fth_party *p, const struct
 	enum { LOCAL = 64 };
 	if (r->ignore_interference)
 		return plain_sum(p) + m->rp;
+	if (p->list.len == 0)
+		return worth(m, r->pairs.solo[m->key], multi);
 	if (p->list.len == 1)
 		return worth_of_two(r, &p->list.data[0], m, multi);
+	uint64_t hash = p->hash + fth_colocation_hash(m->key);
+	if (p->list.len == 2)
+		return worth_of_three(r, (const struct fth_member *[]){&p->list.data[0], &p->list.data[1], m}, hash,
+				      multi);
 	uint32_t local[LOCAL], n = (uint32_t)p->sorted.len, *keys = n < LOCAL ? local : fth_alloc((n + 1) * sizeof(*keys));
 	if (n)
 		memcpy(keys, p->sorted.data, n * sizeof(*keys));
 	insert_by_rank(keys, n, m->key, r->rank.data);
 	struct crowd c = {keys, n + 1, FTH_NONE};
-	c.set = fth_colocation_find(r->table, p->hash + fth_colocation_hash(m->key), keys, n + 1);
+	c.set = fth_colocation_find(r->table, hash, keys, n + 1);
 	double sum = sum_worth(r, p, m, &c, multi);
 	if (keys != local)
 		free(keys);

@@ -219,7 +219,9 @@ static bool remember_order(struct artifact *a, const struct fth_draft *l)
 	struct record old = a->record;
 	a->record = a->next_record;
 	a->next_record = old;
-	return r->tasks.len != a->record.tasks.len ||
+	if (r->tasks.len != a->record.tasks.len)
+		return true;
+	return r->tasks.len &&
 	       memcmp(r->tasks.data, a->record.tasks.data, r->tasks.len * sizeof(*r->tasks.data)) != 0;
 }
 
@@ -344,7 +346,7 @@ static void search(struct artifact *a, const struct fth_view *v)
 {
 	enum mode mode = (enum mode)a->params->mode;
 	look(a, v);
-	a->search.close_call = false;
+	fth_close_clear(&a->search.close);
 	fth_draft_reset(&a->partial, &a->board);
 	fth_draft_seed(&a->partial, &a->board, v);
 	if (a->board.npinned == a->board.tasks.len)
@@ -376,15 +378,14 @@ static struct fth_draft *pick(struct artifact *a, const struct fth_round *round,
 
 /*
  * If nothing has happened since the last round, and that one changed nothing, only the means of the
- * table differ, by the rounding of one more addition. A search in which no comparison was closer than
- * that can move would go the same way again, so its plans still stand; what they are worth, and the
- * choice between them, is worked out anew every time.
+ * table differ, by the rounding of one more addition. Then the search would go the same way again
+ * unless a close call of it comes out otherwise, and its plans still stand; what they are worth, and
+ * the choice between them, is worked out anew every time.
  */
 static bool still_stands(struct artifact *a, bool happened)
 {
-	bool close_call = a->search.close_call && !a->tnrp.ignore_interference; /* else nothing is learnt */
-	return !happened && !a->stale && !close_call &&
-	       fth_colocation_moved(a->tnrp.table) < 1e-12;
+	return !happened && !a->stale && fth_colocation_moved(a->tnrp.table) < 1e-12 &&
+	       fth_close_same(&a->search.close, &a->tnrp);
 }
 
 static int decide(void *self, const struct fth_round *round, struct fth_plan *plan)

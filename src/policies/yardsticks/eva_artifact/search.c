@@ -8,17 +8,6 @@
 
 static const double slack = 1e-6; /* bounds are exact but for rounding far below this */
 
-/* Dollars an hour. Means that move by rounding alone move no sum of this program by so much. */
-static const double close = 1e-7;
-
-/* Note whether a < b could turn out otherwise. A task alone has a worth that never moves. */
-static bool is_less(struct search *s, double a, double b, bool alone)
-{
-	double gap = a - b;
-	s->close_call |= !alone && gap < close && gap > -close;
-	return a < b;
-}
-
 void fth_search_release(struct search *s)
 {
 	fth_vec_release(&s->list);
@@ -35,6 +24,7 @@ void fth_search_release(struct search *s)
 	fth_vec_release(&s->chosen);
 	fth_vec_release(&s->row);
 	fth_party_release(&s->party);
+	fth_close_release(&s->close);
 }
 
 static enum fth_multi outside(const struct search *s)
@@ -158,9 +148,9 @@ static void find_there(struct search *s, uint32_t instance)
 	}
 }
 
-static bool is_better(struct search *s, const struct score *x, const struct score *best)
+static bool is_better(const struct search *s, const struct score *x, const struct score *best)
 {
-	if (is_less(s, best->tnrp, x->tnrp, !s->party.list.len) || x->tnrp != best->tnrp)
+	if (x->tnrp != best->tnrp)
 		return x->tnrp > best->tnrp;
 	if (x->there != best->there)
 		return x->there;
@@ -193,6 +183,19 @@ static void score_slot(struct search *s, uint32_t at)
 	}
 }
 
+static struct close_term slot_term(struct search *s, uint32_t slot, uint32_t group)
+{
+	party_of_slot(s, s->layout, &s->layout->slots.data[slot]);
+	return fth_close_set(&s->close, &s->party, &s->groups.data[group].member);
+}
+
+static void note_slots(struct search *s, uint32_t slot, uint32_t group, uint32_t best_slot, uint32_t best_group,
+		       double gap)
+{
+	struct close_term a = slot_term(s, slot, group), b = slot_term(s, best_slot, best_group);
+	fth_close_note(&s->close, a, b, outside(s), gap);
+}
+
 /* The best of one slot's row. Who goes first of a group may have changed since it was scored. */
 static void best_of_row(struct search *s, uint32_t at, struct score *best, uint32_t *ret_group, uint32_t *ret_slot)
 {
@@ -200,7 +203,11 @@ static void best_of_row(struct search *s, uint32_t at, struct score *best, uint3
 	for (size_t i = 0; i < s->groups.len; i++) {
 		struct score x = s->row.data[at * s->groups.len + i];
 		struct candidates *g = &s->groups.data[i];
-		if (x.tnrp < 0 || !g->left || is_less(s, x.tnrp, best->tnrp, false))
+		if (x.tnrp < 0 || !g->left)
+			continue;
+		if (fth_is_close(x.tnrp, best->tnrp))
+			note_slots(s, at, (uint32_t)i, *ret_slot, *ret_group, x.tnrp - best->tnrp);
+		if (x.tnrp < best->tnrp)
 			continue;
 		if (!looked)
 			find_there(s, s->layout->slots.data[at].instance);
@@ -287,6 +294,24 @@ static void leave_pool(struct search *s, uint32_t instance)
 	s->pool.len--;
 }
 
+/* Two tasks that would bring nearly the same. Alone at full speed they are worth what they are. */
+static void note_tie(struct search *s, const struct fth_member *x, const struct fth_member *best, double worth_x,
+		     double worth_best)
+{
+	if (!s->party.list.len && worth_x == x->rp && worth_best == best->rp)
+		return;
+	struct close_term a = fth_close_set(&s->close, &s->party, x), b = fth_close_set(&s->close, &s->party, best);
+	fth_close_note(&s->close, a, b, FTH_MULTI_CLAMPED, worth_x - worth_best);
+}
+
+/* The party is worth nearly this price. */
+static void note_price(struct search *s, double worth, double price, enum fth_multi multi)
+{
+	if (s->party.list.len == 1 && worth == s->party.list.data[0].rp)
+		return;
+	fth_close_note(&s->close, fth_close_set(&s->close, &s->party, NULL), fth_close_price(price), multi, worth - price);
+}
+
 /* The best next task for the filling; its group, or FTH_NONE. What does not fit now never will: it is
  * struck off. */
 static uint32_t next_task(struct search *s, const struct fth_res *room, const struct fth_res *capacity,
@@ -294,7 +319,6 @@ static uint32_t next_task(struct search *s, const struct fth_res *room, const st
 {
 	uint32_t group = FTH_NONE, nres = s->view->catalog->nres;
 	size_t i = 0, kept = 0;
-	bool alone = !s->party.list.len;
 	*best = (struct score){-1, -1, false, FTH_NONE};
 	for (; i < s->open.len; i++) {
 		const struct candidates *g = &s->groups.data[s->open.data[i]];
@@ -305,7 +329,9 @@ static uint32_t next_task(struct search *s, const struct fth_res *room, const st
 		s->open.data[kept++] = s->open.data[i];
 		struct score x = {.there = g->there != FTH_NONE};
 		x.tnrp = fth_tnrp_with(s->tnrp, &s->party, &g->member, FTH_MULTI_CLAMPED);
-		if (is_less(s, x.tnrp, best->tnrp, alone))
+		if (fth_is_close(x.tnrp, best->tnrp))
+			note_tie(s, &g->member, &s->groups.data[group].member, x.tnrp, best->tnrp);
+		if (x.tnrp < best->tnrp)
 			continue;
 		x.align = fth_alignment(g->demand, room, capacity, nres);
 		x.task = x.there ? g->there : g->head;
@@ -328,13 +354,21 @@ static double fill(struct search *s, uint32_t instance, const struct fth_res *ca
 	fth_vec_clear(&s->chosen);
 	fth_party_clear(&s->party);
 	fth_vec_reserve(&s->open, s->fits.len);
-	memcpy(s->open.data, s->fits.data, s->fits.len * sizeof(*s->fits.data));
+	if (s->fits.len)
+		memcpy(s->open.data, s->fits.data, s->fits.len * sizeof(*s->fits.data));
 	s->open.len = s->fits.len;
 	for (;;) {
 		struct score best;
 		find_there(s, instance);
 		uint32_t g = next_task(s, &room, capacity, &best);
-		if (g == FTH_NONE || is_less(s, best.tnrp, worth, !s->chosen.len))
+		if (g == FTH_NONE)
+			return worth;
+		if (s->chosen.len && fth_is_close(best.tnrp, worth)) {
+			struct close_term a = fth_close_set(&s->close, &s->party, &s->groups.data[g].member);
+			fth_close_note(&s->close, a, fth_close_set(&s->close, &s->party, NULL), FTH_MULTI_CLAMPED,
+				       best.tnrp - worth);
+		}
+		if (best.tnrp < worth)
 			return worth;
 		worth = best.tnrp;
 		take(s, &s->groups.data[g], best.task);
@@ -437,7 +471,9 @@ static void provision_offer(struct search *s, fth_offer_id offer)
 		double worth = fill(s, instance, &type->capacity);
 		bool own = s->chosen.len == 1 &&
 			   s->board->groups.data[s->board->tasks.data[s->chosen.data[0]].group].offer == offer;
-		if (!s->chosen.len || (is_less(s, worth, price, s->chosen.len == 1) && !own))
+		if (fth_is_close(worth, price))
+			note_price(s, worth, price, FTH_MULTI_CLAMPED);
+		if (!s->chosen.len || (worth < price && !own))
 			break;
 		buy(s, instance, offer);
 	}
@@ -466,7 +502,10 @@ static void give_up_dear_instances(struct search *s)
 			join_party(s, t);
 		bool own = s->party.list.len == 1 &&
 			   s->board->groups.data[s->board->tasks.data[first].group].offer == bi->offer;
-		if (own || !is_less(s, fth_tnrp_of(s->tnrp, &s->party, outside(s)), bi->price, s->party.list.len == 1))
+		double worth = fth_tnrp_of(s->tnrp, &s->party, outside(s));
+		if (fth_is_close(worth, bi->price))
+			note_price(s, worth, bi->price, outside(s));
+		if (own || !(worth < bi->price))
 			continue;
 		for (uint32_t t = first; t != FTH_NONE; t = s->committed_next[t]) {
 			s->position.data[t] = 0; /* marks it a candidate until it gets its real place */

@@ -5,16 +5,17 @@
 
 #include "policies/shared/board.h"
 #include "policies/shared/tnrp.h"
+#include "policies/yardsticks/eva_artifact/close.h"
 
 /* A group's tasks that are still to be placed, in candidate order. */
 struct candidates {
-	uint32_t group;
 	const struct fth_res *demand; /* on the type in question */
 	struct fth_member member;
-	uint32_t first, n;   /* slice of search.order */
-	uint32_t head;       /* first that is not taken */
 	uint32_t left;
+	uint32_t head;       /* first that is not taken */
 	uint32_t there;      /* first that is on the slot in question; FTH_NONE */
+	uint32_t group;
+	uint32_t first, n;   /* slice of search.order */
 };
 
 /* How good it would be to put the next task of one group into one slot. */
@@ -47,8 +48,7 @@ struct search {
 	FTH_VEC(uint32_t) chosen;   /* groups' tasks of the current filling */
 	FTH_VEC(struct score) row;  /* slots x groups */
 	struct fth_party party;
-	/* Whether a decision was so close that means moved by rounding alone could turn it. */
-	bool close_call;
+	struct close_log close;
 };
 void fth_search_release(struct search *s);
 /* Both fill a layout that was reset and seeded with the pinned tasks. */

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is there at a round: instances with room and remaining runtime, tasks to be placed. */
+#include "policies/vc/vc.h"
+
+#include "predict/runtime.h"
+
+/* ---- runtimes ---- */
+
+fth_time vc_estimate(struct vc *v, const struct fth_task *t)
+{
+	fth_time e = t->estimate;
+	if (v->predictor) {
+		const struct fth_job *j = fth_view_job(v->view, t->job);
+		e = j->slot < v->predicted.len ? v->predicted.data[j->slot] : 0;
+	}
+	return e > 0 ? e : v->cfg.default_runtime;
+}
+
+fth_time vc_remaining(struct vc *v, const struct fth_task *t)
+{
+	fth_time total = vc_estimate(v, t), ran = t->ran + (t->state == FTH_TASK_RUNNING ? v->now - t->since : 0);
+	/* One that has run for T lasts for another T with even odds: it is taken to be half-way. */
+	while (v->cfg.readjust && total <= ran && total < FTH_NEVER / 4)
+		total *= 2;
+	return total > ran ? total - ran : 0;
+}
+
+unsigned vc_bin(const struct vc *v, fth_time remaining)
+{
+	uint64_t units = (uint64_t)(remaining / v->cfg.bin_unit);
+	return units ? 64 - (unsigned)__builtin_clzll(units) : 0;
+}
+
+fth_time vc_pause(const struct vc *v, fth_kind_id kind)
+{
+	const struct fth_task_delays *d = &v->view->kinds[kind].delays;
+	return d->stop + d->save + d->fetch + d->setup + d->init;
+}
+
+/* ---- instances ---- */
+
+struct vc_memory *vc_memory(struct vc *v, const struct fth_instance *i)
+{
+	while (v->memory.len <= i->slot)
+		fth_vec_push(&v->memory, ((struct vc_memory){.id = FTH_NONE}));
+	struct vc_memory *m = &v->memory.data[i->slot];
+	if (m->id != i->id)
+		*m = (struct vc_memory){.id = i->id, .reserved = fth_map_get(&v->arriving, i->id, NULL)};
+	return m;
+}
+
+static bool is_low(const struct vc *v, const struct fth_instance *i)
+{
+	const struct fth_res *cap = &v->view->catalog->types[i->type].capacity;
+	for (uint32_t r = 0; r < v->view->catalog->nres; r++)
+		if (cap->v[r] > 0 && (double)i->committed.v[r] >= v->cfg.low * (double)cap->v[r])
+			return false;
+	return true;
+}
+
+/* Tasks that advance together stop together: their instances are left alone. */
+static bool may_move(const struct vc *v, const struct fth_task *t)
+{
+	const struct fth_job *j = fth_view_job(v->view, t->job);
+	return t->state == FTH_TASK_RUNNING && (j->ntasks == 1 || j->kind == FTH_JOB_INDEPENDENT);
+}
+
+static void look_at_tasks(struct vc *v, const struct fth_instance *i, struct vc_inst *vi)
+{
+	for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
+		const struct fth_task *t = fth_view_task(v->view, id);
+		fth_time left = vc_remaining(v, t);
+		vi->remaining = FTH_MAX(vi->remaining, left);
+		vi->settled &= may_move(v, t);
+		id = t->next_committed;
+	}
+}
+
+/* Where its tasks can still be saved, an instance about to be taken sends them away. */
+static void flee(struct vc *v, const struct fth_instance *i)
+{
+	for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
+		const struct fth_task *t = fth_view_task(v->view, id);
+		id = t->next_committed;
+		const struct fth_job *j = fth_view_job(v->view, t->job);
+		bool alone = j->ntasks == 1 || j->kind == FTH_JOB_INDEPENDENT;
+		if (!(alone && t->state == FTH_TASK_BOUND && t->on == FTH_NONE) && !may_move(v, t))
+			continue;
+		struct vc_task f = {.id = t->id, .kind = t->kind, .from = i->id, .at = FTH_NONE};
+		f.apart = j->anti_affinity;
+		f.priority = j->priority;
+		f.remaining = vc_remaining(v, t);
+		fth_vec_push(&v->tasks, f);
+	}
+}
+
+static void look_at_instance(struct vc *v, const struct fth_instance *i)
+{
+	if (i->revoked && i->state != FTH_INSTANCE_TERMINATING)
+		flee(v, i);
+	if (i->leaving)
+		return;
+	struct vc_memory *m = vc_memory(v, i);
+	struct vc_inst vi = {.id = i->id,
+			     .type = i->type,
+			     .offer = i->offer,
+			     .slot = i->slot,
+			     .room = v->view->catalog->types[i->type].capacity,
+			     .ntasks = i->ncommitted,
+			     .settled = i->state == FTH_INSTANCE_READY && i->nheld == i->ncommitted};
+	fth_res_sub(&vi.room, &i->committed);
+	bool ready = i->state == FTH_INSTANCE_READY;
+	vi.open = (ready || v->cfg.pack_booting) && !m->cleared && !m->reserved;
+	if (v->cfg.clear || (v->cfg.price_moves && v->price_changed) || v->cfg.pack == VC_PACK_BINS)
+		look_at_tasks(v, i, &vi);
+	vi.bin = (uint8_t)vc_bin(v, vi.remaining);
+	m->low = ready && v->cfg.clear && i->ncommitted && is_low(v, i) ? m->low + 1 : 0;
+	v->inst_of.data[i->slot] = (uint32_t)v->inst.len;
+	fth_vec_push(&v->inst, vi);
+}
+
+static void look_at_instances(struct vc *v)
+{
+	fth_vec_clear(&v->inst);
+	fth_vec_reserve(&v->inst_of, v->view->instance_slots);
+	v->inst_of.len = v->view->instance_slots;
+	for (fth_instance_id id = v->view->first_instance; id != FTH_NONE;) {
+		const struct fth_instance *i = fth_view_instance(v->view, id);
+		v->inst_of.data[i->slot] = FTH_NONE;
+		look_at_instance(v, i);
+		id = i->next;
+	}
+}
+
+/* ---- tasks ---- */
+
+/* Share of the largest type in its most demanding dimension. */
+static double size_of(const struct vc *v, fth_kind_id kind)
+{
+	const struct fth_kind *k = &v->view->kinds[kind];
+	double most = 0;
+	for (uint32_t r = 0; r < v->view->catalog->nres; r++)
+		if (v->most.v[r] > 0)
+			most = FTH_MAX(most, (double)k->alts[k->nalts - 1].demand.v[r] / (double)v->most.v[r]);
+	return most;
+}
+
+/* Where a task stands among those of its priority: smaller comes first. */
+static uint64_t order_key(const struct vc *v, const struct vc_task *t)
+{
+	switch (v->cfg.order) {
+	case VC_ORDER_RUNTIME:
+		return (uint64_t)(INT64_MAX - t->remaining);
+	case VC_ORDER_DEMAND:
+		return UINT64_MAX - (uint64_t)(size_of(v, t->kind) * 1e15);
+	case VC_ORDER_RANDOM:
+		return fth_hash_u64(((uint64_t)t->id << 20) + 12345);
+	case VC_ORDER_ARRIVAL:
+		break;
+	}
+	return 0;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct vc_task *x = a, *y = b;
+	if (x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void look_at_waiting(struct vc *v)
+{
+	for (fth_task_id id = v->view->first_waiting; id != FTH_NONE;) {
+		const struct fth_task *t = fth_view_task(v->view, id);
+		const struct fth_job *j = fth_view_job(v->view, t->job);
+		id = t->next_waiting;
+		fth_vec_push(&v->tasks, ((struct vc_task){.id = t->id,
+							  .kind = t->kind,
+							  .apart = j->anti_affinity,
+							  .priority = j->priority,
+							  .remaining = vc_remaining(v, t),
+							  .from = FTH_NONE,
+							  .at = FTH_NONE}));
+	}
+	bool sorted = true;
+	for (size_t k = 0; k < v->tasks.len; k++) {
+		v->tasks.data[k].key = order_key(v, &v->tasks.data[k]);
+		sorted &= !k || by_order(&v->tasks.data[k - 1], &v->tasks.data[k]) < 0;
+	}
+	if (!sorted)
+		qsort(v->tasks.data, v->tasks.len, sizeof(*v->tasks.data), by_order);
+}
+
+/* What the predictor says of jobs is asked once, when they come. */
+static void predict(struct vc *v, const struct fth_round *round)
+{
+	for (size_t k = 0; k < round->nevents; k++) {
+		const struct fth_event *ev = &round->events[k];
+		const struct fth_job *j = ev->job == FTH_NONE ? NULL : fth_view_job(v->view, ev->job);
+		if (ev->kind == FTH_EV_JOB_SUBMITTED && j) {
+			while (v->predicted.len <= j->slot)
+				fth_vec_push(&v->predicted, 0);
+			v->predicted.data[j->slot] = fth_predictor_submitted(v->predictor, v->view, j);
+		} else if (ev->kind == FTH_EV_JOB_DONE && j) {
+			fth_predictor_done(v->predictor, v->view, j);
+		}
+	}
+}
+
+void vc_look(struct vc *v, const struct fth_round *round)
+{
+	v->view = round->view;
+	v->now = round->now;
+	fth_vec_clear(&v->tasks);
+	fth_vec_clear(&v->left);
+	fth_vec_clear(&v->apart);
+	if (v->predictor)
+		predict(v, round);
+	vc_prices(v, round);
+	look_at_instances(v);
+	look_at_waiting(v);
+}
