@@ -9,12 +9,12 @@
 #define PLAIN "\033[0m"
 
 enum column {
-	COL_POLICY, COL_COST, COL_SAVED, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
+	COL_POLICY, COL_COST, COL_SAVED, COL_DELAY, COL_DELAY_P99, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
 	COL_TASKS, COL_GPU, COL_CPU, COL_MEM, COL_SPEED, COL_REJECTED, COL_WALL, NCOLS
 };
 
 static const char *const titles[NCOLS] = {
-	"policy", "cost", "saved", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
+	"policy", "cost", "saved", "short delay", "its p99", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
 	"tasks/i", "GPU", "CPU", "mem", "speed", "refused", "wall",
 };
 
@@ -56,6 +56,8 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 		else
 			fth_human_percent(out, 1 - (double)r->cost / base_cost, 1);
 		break;
+	case COL_DELAY: fth_str_addf(out, r->classes ? "%.2f s" : "-", r->short_task_delay.mean); break;
+	case COL_DELAY_P99: fth_str_addf(out, r->classes ? "%.1f s" : "-", r->short_task_delay.p99); break;
 	case COL_JCT: fth_human_duration(out, r->jct_mean_s, u->jct); break;
 	case COL_P95: fth_human_duration(out, r->jct_p95_s, u->p95); break;
 	case COL_WAIT: fth_human_duration(out, r->wait_mean_s, u->wait); break;
@@ -77,12 +79,14 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 static void choose_columns(const struct fth_comparison *c, const size_t widths[NCOLS], unsigned width, bool show[NCOLS])
 {
 	size_t total = 0;
-	bool refusals = false;
-	for (size_t i = 0; i < c->nruns; i++)
+	bool refusals = false, classes = false;
+	for (size_t i = 0; i < c->nruns; i++) {
 		refusals |= c->runs[i].rejected_actions > 0;
+		classes |= c->runs[i].classes;
+	}
 	for (int k = 0; k < NCOLS; k++) {
-		show[k] = true;
-		total += widths[k] + (k ? 2 : 0);
+		show[k] = classes || (k != COL_DELAY && k != COL_DELAY_P99);
+		total += show[k] ? widths[k] + (k ? 2 : 0) : 0;
 	}
 	for (size_t i = 0; width && total > width && i < FTH_COUNT(first_to_go); i++) {
 		int k = first_to_go[i];
