@@ -25,7 +25,7 @@ static void make_catalog(struct fth_world *w)
 		t.capacity.v[FTH_CPU] = cpus[i] * 1000;
 		t.capacity.v[FTH_MEM] = cpus[i] * 4096;
 		fth_vec_push(&w->catalog.types, t);
-		struct fth_offer o = {.type = (fth_type_id)i, .price = cpus[i] * 50000000, .available = true};
+		struct fth_offer o = {.type = (fth_type_id)i, .price = (fth_price)cpus[i] * 50000000, .available = true};
 		o.billing = fth_billing_default();
 		fth_vec_push(&w->catalog.offers, o);
 	}
