@@ -9,7 +9,7 @@ DESTDIR ?=
 # Seconds each fuzz target runs.
 FUZZ_SECONDS ?= 60
 
-.PHONY: all demo build test bench fuzz docs install clean help deps
+.PHONY: all demo build test bench fuzz docs readme install clean help deps
 
 all: demo
 
@@ -21,6 +21,7 @@ help:
 	@echo "make bench      benchmarks with growth curves"
 	@echo "make fuzz       run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds (clang)"
 	@echo "make docs       write docs/cli.md anew, after options have changed"
+	@echo "make readme     write the outputs in README.md anew, after results have changed"
 	@echo "make install    PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)"
 	@echo "make clean      remove the build folders"
 
@@ -55,6 +56,10 @@ fuzz:
 
 docs: build
 	@$(BUILD)/farthing help --markdown >docs/cli.md
+
+# What README.md shows of the program, after its results have changed.
+readme: build
+	@scripts/readme.py $(BUILD)/farthing
 
 install: build
 	@meson configure $(BUILD) --prefix=$(PREFIX) >/dev/null

@@ -12,6 +12,7 @@
 #include "model/catalog.h"
 #include "model/workload.h"
 #include "optimize/full_reconfig.h"
+#include "trace/classes.h"
 
 static struct fth_symtab *syms;
 static struct fth_catalog_store catalog;
@@ -48,16 +49,6 @@ static void make_catalog(void)
 	fth_catalog_finish(&catalog, &err);
 }
 
-/* Table 7: demand on p3, and on c7i and r7i. */
-static const struct {
-	const char *name;
-	int64_t p3[3], cpu[3];
-} table7[] = {
-	{"resnet18", {1, 4, 24}, {0}}, {"vit", {2, 8, 60}, {0}},    {"cyclegan", {1, 4, 10}, {0}},
-	{"gpt2", {4, 4, 10}, {0}},     {"sage", {1, 8, 50}, {0}},   {"gcn", {0, 12, 40}, {0, 6, 40}},
-	{"a3c", {0, 10, 8}, {0, 4, 8}}, {"diamond", {0, 14, 16}, {0, 8, 16}}, {"openfoam", {0, 8, 8}, {0, 6, 8}},
-};
-
 static fth_kind_id add_kind(const char *label, const struct fth_alt *alts, uint32_t n)
 {
 	struct fth_kind k = {.label = fth_sym_intern(syms, label), .nalts = n, .alts = alts};
@@ -66,10 +57,7 @@ static fth_kind_id add_kind(const char *label, const struct fth_alt *alts, uint3
 
 static fth_kind_id workload(size_t i)
 {
-	const int64_t *g = table7[i].p3, *c = table7[i].cpu;
-	struct fth_alt alts[] = {{fth_sym_intern(syms, "p3"), 1000000, res(g[0], g[1], g[2])},
-				 {0, 1000000, res(c[0], c[1], c[2])}};
-	return add_kind(table7[i].name, alts, c[1] ? 2 : 1);
+	return fth_class_kind(&kinds, &fth_classes[i], fth_classes[i].name);
 }
 
 static double pairs(void *arg, fth_kind_id k, const fth_kind_id *others, uint32_t n)
@@ -116,7 +104,7 @@ static struct fth_pack_item *make_items(uint32_t n, bool mixed)
 	for (uint32_t i = 0; i < n; i++) {
 		items[i] = (struct fth_pack_item){0, 1, 1, 0};
 		if (!mixed) {
-			items[i].kind = workload(fth_rng_below(&r, FTH_COUNT(table7)));
+			items[i].kind = workload(fth_rng_below(&r, FTH_NCLASSES));
 			continue;
 		}
 		char label[32];
@@ -151,7 +139,7 @@ static int curve(const char *name, bool mixed, bool counted, fth_rate_fn *rate, 
 	int bad = 0;
 	printf("%s\n%10s %12s %8s %14s\n", name, "tasks", "ms", "growth", "$/h");
 	for (uint32_t n = 1000; n <= most; n *= 2) {
-		struct fth_pack_item *items = make_items(n, mixed), by_kind[FTH_COUNT(table7)];
+		struct fth_pack_item *items = make_items(n, mixed), by_kind[FTH_NCLASSES];
 		uint32_t m = counted ? count_items(items, n, by_kind) : n;
 		double usd, ms = measure(counted ? by_kind : items, m, rate, &usd);
 		printf("%10u %12.3f %8.2f %14.2f\n", n, ms, last > 0 ? ms / last : 0, usd);

@@ -137,6 +137,7 @@ struct fth_action {
 	fth_instance_id instance;
 	uint32_t first_offer, noffers; /* launch: a slice of the plan's offers, most wanted first */
 	fth_time at;                   /* wake */
+	uint32_t together;             /* launch: instances of the same request */
 	struct fth_reason reason;
 };
 
@@ -146,6 +147,10 @@ struct fth_plan; /* opaque */
  * have, at once usable in this plan. */
 FTH_EXPORT fth_instance_id fth_plan_launch(struct fth_plan *p, const fth_offer_id *offers, uint32_t n,
 					   struct fth_reason why);
+/* The same for several instances in one request, which clouds take longer for the larger it is. Their ids are
+ * the one returned and those that follow. */
+FTH_EXPORT fth_instance_id fth_plan_launch_many(struct fth_plan *p, const fth_offer_id *offers, uint32_t n, uint32_t count,
+						struct fth_reason why);
 /* Commit a waiting task to an instance; it starts as soon as the instance is ready and has room. */
 FTH_EXPORT void fth_plan_place(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct fth_reason why);
 /* Move a bound or running task: it is stopped, saved, and started on the other instance. Moving one
@@ -173,7 +178,7 @@ enum fth_param_type {
 	FTH_PARAM_BOOL,     /* bool */
 	FTH_PARAM_INT,      /* int64_t */
 	FTH_PARAM_REAL,     /* double */
-	FTH_PARAM_DURATION, /* fth_time; "300", "300s", "5m", "2h", "250ms" */
+	FTH_PARAM_DURATION, /* fth_time; "300s", "5m", "2h", "250ms"; a bare number is seconds */
 	FTH_PARAM_CHOICE,   /* int, index into choices */
 };
 

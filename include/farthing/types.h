@@ -101,6 +101,14 @@ struct fth_delay {
 	fth_time min, mean, max;
 };
 
+/* How long machines take to boot when so many are asked for in one request; between the sizes in a straight
+ * line, and beyond the last one each doubling adds what the last doubling did. None: the type's setup. */
+enum { FTH_BOOT_STEPS = 8 };
+struct fth_boot_step {
+	uint32_t size; /* ascending; 0: no more steps */
+	fth_time time;
+};
+
 struct fth_instance_type {
 	fth_sym name;
 	fth_sym family;
@@ -109,6 +117,16 @@ struct fth_instance_type {
 	struct fth_delay acquire;   /* request -> the machine is ours (boots) */
 	struct fth_delay setup;     /* booting -> ready for tasks */
 	struct fth_delay terminate; /* asked to go -> gone */
+	struct fth_boot_step boot[FTH_BOOT_STEPS]; /* set-up by size of the request */
+};
+
+/* A purchase of capacity ahead of its use: one machine's worth of use for a term, for a fee paid at once and a
+ * lower price per hour, charged for the hours used or for every hour of the term. It is bought, not launched. */
+struct fth_contract {
+	fth_sym name; /* "3y-light" */
+	fth_time term; /* 0: the offer is no contract */
+	fth_money upfront;
+	bool every_hour;
 };
 
 struct fth_offer {
@@ -118,7 +136,10 @@ struct fth_offer {
 	fth_price price;            /* now */
 	struct fth_billing billing;
 	uint32_t interruptions_ppm; /* expected interruptions per million instance-hours; 0 unknown */
+	uint32_t unavailable_ppb;   /* expected share of time for which it cannot be had, in 10^-9; 0 unknown */
 	bool available;             /* may be launched now */
+	bool sustained; /* by month: the 2nd, 3rd and 4th quarter of it at 80, 60 and 40 % of the price */
+	struct fth_contract contract;
 };
 
 struct fth_catalog {
@@ -234,6 +255,7 @@ struct fth_instance {
 	struct fth_res committed; /* demand of the tasks committed to it */
 	struct fth_res held;      /* demand of the tasks that hold room */
 	fth_time requested, acquired, ready; /* FTH_NEVER until then */
+	uint32_t together; /* instances asked for in the same request, itself included */
 	fth_instance_id next, prev; /* instances not gone, by id */
 };
 

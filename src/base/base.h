@@ -217,6 +217,17 @@ static inline double fth_usd(fth_money m)
 	return (double)m / 1e9;
 }
 
+/* Greatest common divisor; that of 0 and a is a. */
+static inline int64_t fth_gcd(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 /* x added n times to sum, one rounding per addition, in time that grows with the logarithm of n. */
 double fth_repeat_add(double sum, double x, uint64_t n);
 /* The least n with fth_repeat_add(sum, x, n) >= goal; UINT64_MAX if it never gets there. */

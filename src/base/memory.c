@@ -108,7 +108,8 @@ void fth_arena_release(struct fth_arena *a)
 
 void *fth_vec_grow(void *data, size_t *cap, size_t need, size_t item)
 {
-	size_t n = *cap ? *cap * 2 : 8;
+	/* Twice as much, or a quarter more once it is large: the slack of a large one is worth having. */
+	size_t n = !*cap ? 8 : *cap * item < (size_t)1 << 20 ? *cap * 2 : *cap + *cap / 4;
 	if (n < need)
 		n = need;
 	if (n > SIZE_MAX / item)

@@ -58,12 +58,18 @@ void fth_str_release(struct fth_str *s)
 
 /* ---- symbols ---- */
 
+/* A workload has a name for each of its jobs, so a symbol is kept small: its text without padding, a pointer to it, a
+ * link to the next of its bucket, and a bucket or two. */
 struct fth_symtab {
 	FTH_VEC(const char *) names;
-	FTH_VEC(fth_sym) next; /* chain of equal hashes */
-	struct fth_map by_hash;
+	FTH_VEC(fth_sym) next;  /* chain of the same bucket */
+	FTH_VEC(fth_sym) first; /* by bucket; a power of two of them */
 	struct fth_arena text;
+	char *chunk; /* bytes not used yet */
+	size_t left;
 };
+
+enum { SYM_CHUNK = 4096 };
 
 struct fth_symtab *fth_symtab_new(void)
 {
@@ -79,37 +85,70 @@ void fth_symtab_free(struct fth_symtab *t)
 		return;
 	fth_vec_release(&t->names);
 	fth_vec_release(&t->next);
-	fth_map_release(&t->by_hash);
+	fth_vec_release(&t->first);
 	fth_arena_release(&t->text);
 	free(t);
 }
 
 static fth_sym sym_lookup(const struct fth_symtab *t, const char *s, size_t n, uint64_t hash)
 {
-	uint64_t first;
-	if (!fth_map_get(&t->by_hash, hash, &first))
+	if (!t->first.len)
 		return 0;
-	for (fth_sym sym = (fth_sym)first; sym; sym = t->next.data[sym])
+	for (fth_sym sym = t->first.data[hash & (t->first.len - 1)]; sym; sym = t->next.data[sym])
 		if (!strncmp(t->names.data[sym], s, n) && !t->names.data[sym][n])
 			return sym;
 	return 0;
+}
+
+static void sym_link(struct fth_symtab *t, fth_sym sym, uint64_t hash)
+{
+	fth_sym *first = &t->first.data[hash & (t->first.len - 1)];
+	t->next.data[sym] = *first;
+	*first = sym;
+}
+
+/* Twice the buckets. */
+static void sym_grow(struct fth_symtab *t)
+{
+	size_t n = t->first.len ? t->first.len * 2 : 64;
+	fth_vec_reserve(&t->first, n);
+	memset(t->first.data, 0, n * sizeof(*t->first.data));
+	t->first.len = n;
+	for (fth_sym sym = 1; sym < t->names.len; sym++)
+		sym_link(t, sym, fth_hash_bytes(t->names.data[sym], strlen(t->names.data[sym]), 0));
+}
+
+static const char *sym_text(struct fth_symtab *t, const char *s, size_t n)
+{
+	if (n + 1 > SYM_CHUNK / 4) {
+		char *own = fth_arena_alloc(&t->text, n + 1);
+		return memcpy(own, s, n);
+	}
+	if (n + 1 > t->left) {
+		t->chunk = fth_arena_alloc(&t->text, SYM_CHUNK);
+		t->left = SYM_CHUNK;
+	}
+	char *copy = memcpy(t->chunk, s, n);
+	copy[n] = '\0';
+	t->chunk += n + 1;
+	t->left -= n + 1;
+	return copy;
 }
 
 fth_sym fth_sym_internn(struct fth_symtab *t, const char *s, size_t n)
 {
 	if (!n)
 		return 0;
-	uint64_t hash = fth_hash_bytes(s, n, 0), first = 0;
+	uint64_t hash = fth_hash_bytes(s, n, 0);
 	fth_sym sym = sym_lookup(t, s, n, hash);
 	if (sym)
 		return sym;
-	char *copy = fth_arena_alloc(&t->text, n + 1);
-	memcpy(copy, s, n);
-	fth_map_get(&t->by_hash, hash, &first);
+	if (t->names.len >= t->first.len)
+		sym_grow(t);
 	sym = (fth_sym)t->names.len;
-	fth_vec_push(&t->names, copy);
-	fth_vec_push(&t->next, (fth_sym)first);
-	fth_map_put(&t->by_hash, hash, sym);
+	fth_vec_push(&t->names, sym_text(t, s, n));
+	fth_vec_push(&t->next, 0);
+	sym_link(t, sym, hash);
 	return sym;
 }
 

@@ -3,17 +3,28 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "report/format.h"
 
 void fth_cli_error(const char *fmt, ...)
 {
-	va_list ap;
+	struct fth_str shown = {0};
+	va_list ap, again;
 	va_start(ap, fmt);
-	fflush(stdout);
-	fputs("farthing: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	va_copy(again, ap);
+	int n = vsnprintf(NULL, 0, fmt, ap);
+	char *buf = fth_alloc((size_t)n + 1);
+	vsnprintf(buf, (size_t)n + 1, fmt, again);
+	va_end(again);
 	va_end(ap);
+	/* It may quote what stands in a file. */
+	fth_shown_text(&shown, buf);
+	fflush(stdout);
+	fprintf(stderr, "farthing: %s\n", shown.data);
+	free(buf);
+	fth_str_release(&shown);
 }
 
 /* Whose fault it was decides the code: what the user gave, what the machine lacks, or us. */
@@ -25,9 +36,10 @@ static int exit_code(int code)
 	case ECANCELED:
 	case EINTR:
 		return FTH_EXIT_INTERRUPTED;
+	case EPIPE:
+		return FTH_EXIT_PIPE;
 	case EIO:
 	case ENOSPC:
-	case EPIPE:
 	case EFBIG:
 	case EROFS:
 	case EDQUOT:
@@ -45,7 +57,8 @@ static int exit_code(int code)
 
 int fth_cli_fail(const struct fth_error *err)
 {
-	fth_cli_error("%s", err->text[0] ? err->text : strerror(-err->code));
+	if (err->code != -EPIPE)
+		fth_cli_error("%s", err->text[0] ? err->text : strerror(-err->code));
 	return exit_code(err->code);
 }
 
@@ -97,22 +110,50 @@ static void guard(const struct fth_output *o, struct sigaction before[3])
 	}
 }
 
+/* Signals that end us wait, if so wished; *ret_was is the mask to go back to. */
+static void hold_signals(bool hold, sigset_t *ret_was)
+{
+	sigset_t ends;
+	sigemptyset(&ends);
+	if (hold) {
+		sigaddset(&ends, SIGINT);
+		sigaddset(&ends, SIGTERM);
+		sigaddset(&ends, SIGHUP);
+	}
+	sigprocmask(SIG_BLOCK, &ends, ret_was);
+}
+
+/* A pipe may let us wait for its reader, and must be interruptible: nothing lies beside it to be removed. */
+static bool is_file(const char *path)
+{
+	struct stat st;
+	return path && strcmp(path, "-") && (stat(path, &st) || S_ISREG(st.st_mode));
+}
+
 int fth_cli_produce(const char *path, int (*write)(void *arg, struct fth_output *o, struct fth_error *err), void *arg,
 		    struct fth_error *err)
 {
 	struct fth_output *o;
 	struct sigaction before[3];
+	sigset_t was;
+	hold_signals(is_file(path), &was);
 	int r = fth_output_open(&o, path ? path : "-", err);
+	if (!r)
+		guard(o, before);
+	sigprocmask(SIG_SETMASK, &was, NULL);
 	if (r)
 		return r;
-	guard(o, before);
 	r = write(arg, o, err);
-	guard(NULL, before);
-	if (r) {
+	/* While the file gets its name, a signal waits. */
+	hold_signals(fth_output_unfinished(o) != NULL, &was);
+	unfinished = NULL;
+	if (r)
 		fth_output_abort(o);
-		return r;
-	}
-	return fth_output_commit(o, err);
+	else
+		r = fth_output_commit(o, err);
+	sigprocmask(SIG_SETMASK, &was, NULL);
+	guard(NULL, before);
+	return r;
 }
 
 struct bytes {

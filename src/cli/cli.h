@@ -33,6 +33,7 @@ extern const struct fth_option fth_options_inputs[];  /* --workload, --catalog *
 extern const struct fth_option fth_options_formats[]; /* in which format those are */
 extern const struct fth_option fth_options_interference[];
 extern const struct fth_option fth_options_market[];
+extern const struct fth_option fth_options_market_only[]; /* a catalog and a market, for verbs without a workload */
 extern const struct fth_option fth_options_import[]; /* --prices, --region, ...: for formats that leave things unsaid */
 extern const struct fth_option fth_options_runs[];   /* --sim, --seed, --jobs and the files a run can write */
 
@@ -44,6 +45,10 @@ const char *fth_cli_nth_format(unsigned i);
 int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *ret, struct fth_error *err);
 /* Load what the input options name, or the bundled samples; interference only if the verb takes it. */
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
+/* With --drop-unfit: jobs that the catalog cannot hold go, and that is told. */
+int fth_cli_drop_unfit(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
+/* A catalog and a market alone, by fth_options_market_only. */
+int fth_cli_load_market(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
 int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err);
 
 /* A policy by what the user wrote; what is unknown is refused with the nearest known name. */

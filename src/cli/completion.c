@@ -62,8 +62,10 @@ static void bash_values(struct fth_str *out, const struct fth_verb *v, const str
 	fth_str_add(out, ") ");
 	if (words.len)
 		fth_str_addf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\")); ", words.data);
-	if (o->type == FTH_OPT_FILE || o->type == FTH_OPT_POLICY)
+	if (o->type == FTH_OPT_FILE)
 		fth_str_add(out, "COMPREPLY+=($(compgen -f -- \"$cur\")); ");
+	else if (o->type == FTH_OPT_POLICY) /* names, then what can be loaded: a path has a '/' */
+		fth_str_add(out, "_farthing_objects; ");
 	else if (o->type == FTH_OPT_DIR)
 		fth_str_add(out, "COMPREPLY+=($(compgen -d -- \"$cur\")); ");
 	fth_str_add(out, "return ;;\n");
@@ -115,6 +117,10 @@ static void bash(struct fth_str *out)
 	const char *second;
 	fth_str_add(out,
 		"# bash completion for farthing; made by 'farthing completion bash'\n"
+		"_farthing_objects()\n{\n"
+		"\tif [[ $cur == */* ]]; then\n"
+		"\t\tCOMPREPLY+=($(compgen -f -X '!*.so' -- \"$cur\") $(compgen -d -- \"$cur\"))\n"
+		"\telse\n\t\tCOMPREPLY+=($(compgen -P ./ -f -X '!*.so' -- \"$cur\"))\n\tfi\n}\n"
 		"_farthing()\n{\n"
 		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
 		"\tlocal options= operands= files=\n"
@@ -144,7 +150,7 @@ static void bash(struct fth_str *out)
 		"\t[[ $operands ]] && COMPREPLY+=($(compgen -W \"$operands\" -- \"$cur\"))\n"
 		"\t[[ $files ]] && COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
 		"}\n"
-		"complete -o filenames -F _farthing farthing\n");
+		"complete -o filenames -o nosort -F _farthing farthing\n");
 }
 
 /* ---- zsh ---- */
@@ -169,7 +175,7 @@ static void zsh_action(struct fth_str *out, enum fth_opt_type type, const char *
 	else if (type == FTH_OPT_DIR)
 		fth_str_add(out, "_files -/");
 	else if (type == FTH_OPT_POLICY)
-		fth_str_addf(out, "{compadd %s; _files}", words);
+		fth_str_addf(out, "{compadd -- %s; _files -g \"*.so\"}", words);
 	else if (words && *words)
 		fth_str_addf(out, "(%s)", words);
 }

@@ -36,7 +36,7 @@ void fth_help_value(struct fth_str *out, const struct fth_option *o)
 
 const char *fth_help_param_type(enum fth_param_type t)
 {
-	static const char *const names[] = {"yes or no", "whole number", "number", "duration", "choice"};
+	static const char *const names[] = {"yes or no", "whole number", "number", "duration in seconds or with a unit", "choice"};
 	return (size_t)t < FTH_COUNT(names) ? names[t] : "?";
 }
 

@@ -84,15 +84,19 @@ const struct fth_option fth_options_formats[] = {
 const struct fth_option fth_options_import[] = {
 	{.name = "prices", .type = FTH_OPT_FILE, .arg = "FILE",
 	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
-	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
+	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog: offers in its zones"},
 	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{.name = "node-cpus", .type = FTH_OPT_INT, .arg = "N", .def = "the CPUs of the catalog's first type", .min = 1, .max = 1000000,
+	 .help = "processors of a node, for workloads that count processors (swf, sacct)"},
 	{.name = "migration-rate", .type = FTH_OPT_TEXT, .arg = "MBIT/S",
 	 .help = "a task that moves is away for its memory footprint over this rate (Stratus: 160), whatever the workload says"},
 	{.name = "estimates", .type = FTH_OPT_TEXT, .arg = "HOW",
 	 .help = "what policies are told of runtimes: given, exact, within:H (runtime times a draw from [H,1] or [1,H]) or "
 		 "lognormal:JOB[:TASK] (the job's mean times errors of these sigmas)"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
-	 .help = "mean time between arrivals, for a workload that does not tell when jobs came"},
+	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
+	{.name = "drop-unfit", .type = FTH_OPT_FLAG,
+	 .help = "leave out jobs of which a task fits no instance type of the catalog, and say how many; without it such a job is an error"},
 	{0},
 };
 
@@ -111,6 +115,8 @@ static int duration_option(const struct fth_args *a, const char *name, fth_time 
 	const char *v = fth_args_text(a, name);
 	if (v && fth_parse_duration(v, strlen(v), ret))
 		return fth_fail(err, -EINVAL, "--%s: '%s' is not a duration such as 30, 90s, 5m or 2h", name, v);
+	if (v && *ret <= 0)
+		return fth_fail(err, -EINVAL, "--%s: must be above 0", name);
 	return 0;
 }
 
@@ -121,6 +127,7 @@ int fth_cli_import_options(const struct fth_args *a, struct fth_import_options *
 		.region = fth_args_text(a, "region"),
 		.families = fth_args_text(a, "families"),
 		.seed = (uint64_t)fth_args_int(a, "seed"),
+		.node_cpus = (uint32_t)fth_args_int(a, "node-cpus"),
 	};
 	return duration_option(a, "mean-gap", &ret->mean_gap, err);
 }
@@ -216,6 +223,40 @@ static int load_markets(const struct fth_args *a, struct fth_world *w, struct ft
 	return r;
 }
 
+int fth_cli_drop_unfit(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	struct fth_workload fitting;
+	size_t all = w->workload.jobs.len;
+	if (!fth_args_flag(a, "drop-unfit"))
+		return 0;
+	fth_workload_init(&fitting, w->syms, &w->kinds);
+	w->dropped_jobs = fth_vary_fitting(&fitting, &w->workload, &w->catalog.pub);
+	fth_workload_finish(&fitting);
+	fth_workload_release(&w->workload);
+	w->workload = fitting;
+	if (w->dropped_jobs == all)
+		return fth_fail(err, -EINVAL, "--drop-unfit: no job is left, each has a task that fits no instance type");
+	if (w->dropped_jobs && !fth_args_flag(a, "quiet"))
+		fth_cli_error("left out %u of %zu jobs: a task of theirs fits no instance type", w->dropped_jobs, all);
+	return 0;
+}
+
+/* What only says something about a file that was not given would go unheard. */
+static int check_belongings(const struct fth_args *a, struct fth_error *err)
+{
+	static const struct {
+		const char *option, *of;
+	} belongs[] = {
+		{"workload-format", "workload"}, {"catalog-format", "catalog"}, {"interference-format", "interference"},
+		{"market-zones", "market"}, {"market-start", "market"}, {"mean-gap", "workload"},
+	};
+	for (size_t i = 0; i < FTH_COUNT(belongs); i++)
+		if (fth_verb_option(a->verb, belongs[i].option, strlen(belongs[i].option)) && fth_args_given(a, belongs[i].option) &&
+		    !fth_args_given(a, belongs[i].of))
+			return fth_fail(err, -EINVAL, "--%s is of no use without --%s", belongs[i].option, belongs[i].of);
+	return 0;
+}
+
 /* "within:0.1", "lognormal:0.5:0.2" */
 static int told_option(const struct fth_args *a, struct fth_told *ret, struct fth_error *err)
 {
@@ -252,12 +293,43 @@ static int vary(const struct fth_args *a, struct fth_world *w, struct fth_error 
 	return told_option(a, &w->workload.told, err);
 }
 
+const struct fth_option fth_options_market_only[] = {
+	{.name = "market", .type = FTH_OPT_TEXT, .many = true, .arg = "[TYPE@ZONE=]FILE",
+	 .help = "spot prices over time (EC2 DescribeSpotPriceHistory, or CSV of epoch,az,instance_type,price), or probes of "
+		 "the availability of a type in a zone"},
+	{.name = "market-zones", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these zones of the market, parted by commas"},
+	{.name = "catalog", .letter = 'c', .type = FTH_OPT_FILE, .arg = "FILE", .def = "the bundled sample",
+	 .help = "the instance types and what they cost on demand"},
+	{.name = "catalog-format", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content",
+	 .nth_choice = nth_catalog_format, .help = "format of the catalog"},
+	{.name = "prices", .type = FTH_OPT_FILE, .arg = "FILE",
+	 .help = "prices for a catalog without any (ec2-types): CSV of type,price or a SkyPilot catalog"},
+	{.name = "region", .type = FTH_OPT_TEXT, .arg = "NAME", .help = "only this region of the catalog"},
+	{.name = "families", .type = FTH_OPT_TEXT, .arg = "LIST", .help = "only these instance families, parted by commas"},
+	{0},
+};
+
+int fth_cli_load_market(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
+{
+	struct fth_import_options o = {
+		.prices = fth_args_given(a, "prices"),
+		.region = fth_args_given(a, "region"),
+		.families = fth_args_given(a, "families"),
+	};
+	if (!fth_args_given(a, "market"))
+		return fth_fail(err, -EINVAL, "--market is needed: prices or availability over time");
+	int r = load_catalog(a, w, &o, err);
+	return r ? r : load_markets(a, w, err);
+}
+
 int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	struct fth_import_options o;
 	const char *path = fth_args_given(a, "workload"), *catalog = fth_args_given(a, "catalog");
 	bool with_profile = fth_verb_option(a->verb, "interference", strlen("interference")) != NULL;
-	int r = fth_cli_import_options(a, &o, err);
+	int r = check_belongings(a, err);
+	if (!r)
+		r = fth_cli_import_options(a, &o, err);
 	if (r)
 		return r;
 	if (path && catalog && !strcmp(path, "-") && !strcmp(catalog, "-"))
@@ -268,8 +340,12 @@ int fth_cli_load_world(const struct fth_args *a, struct fth_world *w, struct fth
 		r = load_markets(a, w, err);
 	if (!r) {
 		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
+		if (!o.node_cpus && w->catalog.types.len)
+			o.node_cpus = (uint32_t)(w->catalog.types.data[0].capacity.v[FTH_CPU] / 1000);
 		r = load_workload(a, w, &o, err);
 	}
+	if (!r)
+		r = fth_cli_drop_unfit(a, w, err);
 	if (!r && fth_verb_option(a->verb, "estimates", strlen("estimates")))
 		r = vary(a, w, err);
 	if (!r && with_profile)
@@ -293,6 +369,8 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 	}
 	while ((text = fth_args_each(a, "sim", &pos))) {
 		const char *eq = strchr(text, '=');
+		if ((!strncmp(text, "seed=", 5) && fth_args_given(a, "seed")) || (ret->market_start && !strncmp(text, "market_start=", 13)))
+			return fth_fail(err, -EINVAL, "--sim %.*s says again what an option of its own says", (int)(eq - text), text);
 		int r = fth_params_set(fth_sim_param_table, ret, "--sim", text, (size_t)(eq - text), eq + 1,
 				       strlen(eq + 1), err);
 		if (r)
@@ -346,9 +424,24 @@ static void hint_parameter(const char *text, struct fth_error *err)
 	}
 }
 
+/* "eva:round=300s,round=400s": one of them would go unheard. */
+static int check_repeated(const char *text, struct fth_error *err)
+{
+	const char *first = strchr(text, ':');
+	for (const char *p = first ? first + 1 : ""; *p; p += strcspn(p, ","), p += *p == ',') {
+		size_t n = strcspn(p, "=,");
+		for (const char *q = first + 1; q < p; q += strcspn(q, ",") + 1)
+			if (!strncmp(p, q, n) && q[n] == '=' && p[n] == '=')
+				return fth_fail(err, -EINVAL, "policy %.*s: %.*s is given twice", (int)(first - text), text, (int)n, p);
+	}
+	return 0;
+}
+
 int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err)
 {
 	int r = check_policy_name(text, strcspn(text, ":"), err);
+	if (!r)
+		r = check_repeated(text, err);
 	if (r)
 		return r;
 	r = fth_policy_choose(ret, fth_policies, text, err);

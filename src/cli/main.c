@@ -76,6 +76,8 @@ int main(int argc, char **argv)
 	int code = v ? run_verb(v, command.data, argc - 1 - words, argv + 1 + words) : fth_cli_fail(&err);
 	fth_str_release(&command);
 	if (fflush(stdout) || ferror(stdout)) {
+		if (errno == EPIPE)
+			return code ? code : FTH_EXIT_PIPE;
 		fth_cli_error("cannot write to standard output: %s", strerror(errno));
 		return code ? code : FTH_EXIT_FAILED;
 	}

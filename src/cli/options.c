@@ -9,6 +9,7 @@ const struct fth_exit_doc fth_exit_docs[] = {
 	{FTH_EXIT_INTERNAL, "an internal error"},
 	{FTH_EXIT_MEMORY, "out of memory"},
 	{FTH_EXIT_INTERRUPTED, "interrupted"},
+	{FTH_EXIT_PIPE, "who read the output has left before its end (as head does)"},
 	{0, NULL},
 };
 
@@ -175,6 +176,10 @@ static int add_given(struct fth_args *a, const struct fth_option *o, const char 
 	for (size_t i = 0; i < a->given.len && !o->many; i++)
 		if (a->given.data[i].opt == o)
 			return fth_fail(err, -EINVAL, "--%s is given twice", o->name);
+	size_t key = o->type == FTH_OPT_SETTING ? strcspn(value, "=") + 1 : 0;
+	for (size_t i = 0; i < a->given.len && key; i++)
+		if (a->given.data[i].opt == o && !strncmp(a->given.data[i].value, value, key))
+			return fth_fail(err, -EINVAL, "%.*s is given twice", (int)key - 1, value);
 	struct fth_given g = {o, value};
 	fth_vec_push(&a->given, g);
 	return 0;

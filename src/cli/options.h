@@ -19,6 +19,7 @@ enum fth_exit {
 	FTH_EXIT_INTERNAL = 70,
 	FTH_EXIT_MEMORY = 71,
 	FTH_EXIT_INTERRUPTED = 130,
+	FTH_EXIT_PIPE = 141,      /* who read standard output has left: nothing to say to anybody */
 };
 struct fth_exit_doc {
 	int code;

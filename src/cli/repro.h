@@ -49,7 +49,9 @@ struct fth_repro_paper {
 		    struct fth_error *err);
 };
 extern const struct fth_repro_paper fth_repro_eva;
+extern const struct fth_repro_paper fth_repro_sec;
 extern const struct fth_repro_paper fth_repro_stratus;
+extern const struct fth_repro_paper fth_repro_tr_kubernetes;
 extern const struct fth_repro_paper *const fth_repro_papers[]; /* NULL-ended */
 
 #endif

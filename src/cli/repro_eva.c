@@ -37,7 +37,8 @@ static const struct scheduler table13[] = {
 	{"stratus", "Stratus", "stratus-artifact", 344171, 72, 1.60, 0.94, 9.71, 0.05},
 	{"synergy", "Synergy", "synergy", 368033, 77, 1.72, 0.93, 9.68, 0.05},
 	{"owl", "Owl", "owl", 376678, 78, 1.81, 0.96, 9.84, 0.16},
-	{"eva", "Eva (the paper's algorithm)", "eva", 289908, 60, 2.05, 0.91, 10.55, 0.11},
+	{"eva", "Eva (ours: Partial fills kept machines)", "eva", 289908, 60, 2.05, 0.91, 10.55, 0.11},
+	{"eva-letter", "Eva (the paper's text to the letter)", "eva:fill=false", 289908, 60, 2.05, 0.91, 10.55, 0.11},
 	{"eva-artifact", "Eva (as released)", "eva-artifact", 289908, 60, 2.05, 0.91, 10.55, 0.11},
 	{0},
 };
@@ -47,7 +48,8 @@ static const struct scheduler table14[] = {
 	{"stratus", "Stratus", "stratus-artifact", 560067, 67, 2.28, 0.90, 18.89, 0.05},
 	{"synergy", "Synergy", "synergy", 556901, 67, 2.26, 0.89, 19.03, 0.06},
 	{"owl", "Owl", "owl", 629673, 75, 1.84, 0.94, 18.05, 0.19},
-	{"eva", "Eva (the paper's algorithm)", "eva", 483472, 58, 2.59, 0.89, 19.42, 0.17},
+	{"eva", "Eva (ours: Partial fills kept machines)", "eva", 483472, 58, 2.59, 0.89, 19.42, 0.17},
+	{"eva-letter", "Eva (the paper's text to the letter)", "eva:fill=false", 483472, 58, 2.59, 0.89, 19.42, 0.17},
 	{"eva-artifact", "Eva (as released)", "eva-artifact", 483472, 58, 2.59, 0.89, 19.42, 0.17},
 	{0},
 };
@@ -136,7 +138,8 @@ static int make_table14(const struct fth_repro_request *req, struct fth_repro_bo
 				   "No-Packing is the paper's to the dollar. The released program gives Eva 508,616 $ (61.2 %%) with the "
 				   "corrected contention map and sorted iteration, which is what `eva-artifact` repeats; with the map as "
 				   "generated it gives 481,062 to 516,171 $ over four hash seeds, and the published 483,472 $ lies in that "
-				   "range. `eva` follows the paper's text where the program differs from it (docs/eva.md).");
+				   "range. `eva` follows the paper's text where the program differs from it, but for Partial, which to the letter never "
+				   "puts a task beside a running one (docs/eva.md).");
 	return r;
 }
 

@@ -4,6 +4,8 @@
 
 const struct fth_repro_paper *const fth_repro_papers[] = {
 	&fth_repro_eva,
+	&fth_repro_sec,
 	&fth_repro_stratus,
+	&fth_repro_tr_kubernetes,
 	NULL,
 };

@@ -45,8 +45,14 @@ static void say_settings(struct results *r)
 	fth_params_defaults(fth_sim_param_table, &def);
 	for (const struct fth_param *p = fth_sim_param_table; p->name; p++)
 		count++;
-	size_t *at = fth_alloc(count * sizeof(*at));
-	r->sentences = fth_alloc(count * sizeof(*r->sentences));
+	size_t *at = fth_alloc((count + 1) * sizeof(*at));
+	r->sentences = fth_alloc((count + 1) * sizeof(*r->sentences));
+	if (r->world.dropped_jobs) {
+		at[n++] = r->sentence_text.len;
+		fth_str_addf(&r->sentence_text, "%u of the jobs given %s left out: a task of theirs fits no instance type.",
+			     r->world.dropped_jobs, r->world.dropped_jobs == 1 ? "was" : "were");
+		fth_str_addc(&r->sentence_text, '\0');
+	}
 	for (const struct fth_param *p = fth_sim_param_table; p->name; p++) {
 		fth_str_clear(&now);
 		fth_str_clear(&was);
@@ -81,6 +87,7 @@ static void describe(struct results *r, const struct fth_args *a)
 		.catalog_types = r->world.catalog.pub.ntypes,
 		.catalog_offers = r->world.catalog.pub.noffers,
 		.interference_path = fth_args_given(a, "interference"),
+		.market_path = fth_args_given(a, "market"),
 	};
 	if (!c->interference_path && r->world.has_profile)
 		c->interference_path = "bundled sample";
@@ -127,6 +134,7 @@ static int load(struct results *r, const struct fth_args *a, struct fth_error *e
 	if (!e) {
 		fth_world_release(&r->world);
 		e = fth_journal_world(&given, &r->world, err);
+		r->world.dropped_jobs = given.dropped_jobs;
 	}
 	fth_world_release(&given);
 	return e;

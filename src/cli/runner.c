@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "policies/table.h"
 #include "report/metrics.h"
+#include "report/settle.h"
 #include "store/journal.h"
 
 /* What a child tells its parent while it runs and how it ended; in memory both can see. The run's
@@ -94,6 +95,17 @@ static void note_time(struct fth_observer *o, const struct fth_cluster *c, const
 	((struct teller *)o)->last = ev->time;
 }
 
+/* How the policy wants its use paid for: its parameter "contract", if it has one. */
+static enum fth_settlement settlement_of(const struct fth_policy_choice *p)
+{
+	for (const struct fth_param *q = p->ops->params; q && q->name; q++)
+		if (!strcmp(q->name, "contract") && q->type == FTH_PARAM_CHOICE) {
+			const char *how = q->choices[*(const int *)((const char *)p->params + q->offset)];
+			return !strcmp(how, "hybrid") ? FTH_SETTLE_HINDSIGHT : !strcmp(how, "online") ? FTH_SETTLE_ONLINE : !strcmp(how, "committed") ? FTH_SETTLE_COMMITTED : FTH_SETTLE_LIST;
+		}
+	return FTH_SETTLE_LIST;
+}
+
 /* Run with everybody watching; the figures are taken while the engine is there. */
 static int run_watched(const struct fth_runner_job *job, struct slot *slot, struct fth_journal *journal,
 		       struct fth_run *run)
@@ -115,6 +127,10 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 	run->wall_s = seconds_since(&start);
 	if (engine) {
 		fth_metrics_finish(m, engine, r == -ETIME ? job->sim.horizon : teller.last, run);
+		int e = fth_settle(run, engine, settlement_of(job->policy), job->world->workload.epoch, r ? NULL : err);
+		r = r ? r : e;
+		/* Also those that a horizon kept from being submitted. */
+		run->jobs_unfinished = job->world->workload.jobs.len - run->jobs;
 		snprintf(run->policy, sizeof(run->policy), "%s", job->policy->label);
 		fth_str_clear(&run->params);
 		fth_params_json(job->policy->ops->params, job->policy->params, &run->params);

@@ -55,6 +55,30 @@ static int store(void *arg, struct fth_output *out, struct fth_error *err)
 	return fth_fail(err, -EINVAL, "cannot be written");
 }
 
+/* What is about another kind of file than this one. */
+static int check_belongings(const struct fth_args *a, enum fth_format f, struct fth_error *err)
+{
+	static const struct {
+		const char *option;
+		enum fth_content content;
+	} belongs[] = {
+		{"prices", FTH_CONTENT_CATALOG}, {"region", FTH_CONTENT_CATALOG}, {"families", FTH_CONTENT_CATALOG},
+		{"spot", FTH_CONTENT_CATALOG},	 {"mean-gap", FTH_CONTENT_WORKLOAD},
+	};
+	static const char *const of_runs[] = {"migration-rate", "estimates"};
+	for (size_t i = 0; i < FTH_COUNT(of_runs); i++)
+		if (fth_args_given(a, of_runs[i]))
+			return fth_fail(err, -EINVAL, "--%s is about runs, not about files", of_runs[i]);
+	bool workload = fth_format_content(f) == FTH_CONTENT_WORKLOAD, fit = fth_args_flag(a, "drop-unfit");
+	if (fit != (fth_args_given(a, "catalog") != NULL) || (fit && !workload))
+		return fth_fail(err, -EINVAL, "--drop-unfit and --catalog go together, with a workload");
+	for (size_t i = 0; i < FTH_COUNT(belongs); i++)
+		if (fth_args_given(a, belongs[i].option) && fth_format_content(f) != belongs[i].content &&
+		    !(fit && belongs[i].content == FTH_CONTENT_CATALOG))
+			return fth_fail(err, -EINVAL, "--%s does not apply to a file of %s", belongs[i].option, fth_format_name(f));
+	return 0;
+}
+
 static int import_file(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
 {
 	const char *path = a->operands.data[0];
@@ -62,11 +86,22 @@ static int import_file(const struct fth_args *a, struct fth_world *w, struct fth
 	enum fth_format f;
 	int r = find_format(a, path, &f, err);
 	if (!r)
+		r = check_belongings(a, f, err);
+	if (!r)
 		r = fth_cli_import_options(a, &o, err);
 	if (r)
 		return r;
 	o.spot = fth_args_flag(a, "spot");
+	if (fth_args_given(a, "catalog")) {
+		/* First: it names the resources that demands may speak of. */
+		r = fth_load_catalog(&w->catalog, fth_args_given(a, "catalog"), FTH_FORMAT_AUTO, &o, err);
+		if (r)
+			return r;
+		fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
+	}
 	r = load(w, path, f, &o, err);
+	if (!r)
+		r = fth_cli_drop_unfit(a, w, err);
 	if (r)
 		return r;
 	struct loaded l = {w, f};
@@ -90,6 +125,8 @@ static const struct fth_operand operands[] = {
 static const struct fth_option options[] = {
 	{.name = "from", .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "by content", .nth_choice = fth_cli_nth_format,
 	 .help = "format of the file"},
+	{.name = "catalog", .letter = 'c', .type = FTH_OPT_FILE, .arg = "FILE",
+	 .help = "with --drop-unfit: the instance types that the jobs must fit"},
 	{.name = "out", .letter = 'o', .type = FTH_OPT_FILE, .arg = "FILE", .def = "standard output",
 	 .help = "where to write; .gz and .zst are compressed, and a file appears whole or not at all"},
 	{.name = "spot", .type = FTH_OPT_FLAG, .help = "make spot offers too, of a catalog that has spot prices"},
@@ -99,6 +136,8 @@ static const struct fth_option options[] = {
 };
 static const char *const examples[] = {
 	"farthing import pai_full_gavel.csv --out pai.fw.zst", "a workload in another's format, as ours, compressed",
+	"farthing import openb_pod_list.csv --drop-unfit --catalog types.json --out pods.fw",
+	"a list of pods, without those too large for any of these types",
 	"farthing import aws.csv --region us-east-1 --families c7i,r7i,p3 --out aws.fc", "a part of a price list",
 	NULL,
 };

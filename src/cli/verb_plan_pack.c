@@ -127,11 +127,16 @@ static int write_plan(const struct pack *p, const struct fth_args *a, double wal
 		.instances = p->instances.data,
 		.ninstances = p->instances.len,
 		.wall_s = wall,
+		.workload = p->world.workload.name ? fth_sym_str(p->world.syms, p->world.workload.name) : NULL,
+		.version = FTH_VERSION,
+		.command = a->command,
 	};
 	if (!strcmp(format, "json"))
 		fth_pack_json(&report, &out);
 	else if (!strcmp(format, "csv"))
 		fth_pack_csv(&report, &out);
+	else if (!strcmp(format, "html"))
+		fth_pack_html(&report, &out);
 	else
 		fth_pack_table(&report, !path && fth_cli_color(a), &out);
 	int r = fth_cli_write(path, out.data, out.len, err);
@@ -170,7 +175,7 @@ static int run(struct fth_args *a)
 	return r ? fth_cli_fail(&err) : FTH_EXIT_OK;
 }
 
-static const char *const formats[] = {"table", "json", "csv", NULL};
+static const char *const formats[] = {"table", "json", "csv", "html", NULL};
 static const struct fth_option options[] = {
 	{.name = "format", .letter = 'f', .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "table", .choices = formats,
 	 .help = "how to write the plan"},

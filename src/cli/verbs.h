@@ -8,6 +8,10 @@
 extern const struct fth_verb fth_verb_sim;
 extern const struct fth_verb fth_verb_compare;
 extern const struct fth_verb fth_verb_plan_pack;
+extern const struct fth_verb fth_verb_plan_reserve;
+extern const struct fth_verb fth_verb_plan_spot;
+extern const struct fth_verb fth_verb_market_summarize;
+extern const struct fth_verb fth_verb_market_check;
 extern const struct fth_verb fth_verb_import;
 extern const struct fth_verb fth_verb_generate;
 extern const struct fth_verb fth_verb_validate;

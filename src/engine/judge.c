@@ -47,6 +47,7 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 	if (e->cfg.max_instances && e->cluster.view.ninstances >= e->cfg.max_instances)
 		return FTH_REFUSED_TOO_MANY_INSTANCES;
 	struct fth_instance *i = fth_cluster_add_instance(&e->cluster, offers[0], now);
+	i->together = FTH_MAX(a->together, 1u);
 	if (a->noffers > 1)
 		add_wish(e, i, offers, a->noffers);
 	return FTH_ACCEPTED;

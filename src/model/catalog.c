@@ -70,6 +70,8 @@ int fth_catalog_finish(struct fth_catalog_store *c, struct fth_error *err)
 	}
 	for (size_t i = 0; i < c->offers.len; i++) {
 		const struct fth_offer *o = &c->offers.data[i];
+		if (o->contract.term < 0 || o->contract.upfront < 0)
+			return fth_fail(err, -EINVAL, "catalog: offer %zu: a negative term or fee", i);
 		if (o->type >= c->types.len || o->price < 0 || o->billing.increment <= 0 || o->billing.minimum < 0)
 			return fth_fail(err, -EINVAL, "catalog: offer %zu: bad type, price or billing", i);
 	}
@@ -102,4 +104,27 @@ fth_time fth_delay_draw(const struct fth_delay *d, struct fth_rng *rng)
 struct fth_billing fth_billing_default(void)
 {
 	return (struct fth_billing){.increment = FTH_SEC, .minimum = 0, .from = FTH_BILL_FROM_ACQUIRED};
+}
+
+/* To whole seconds: tables of boot times are measured in minutes with one decimal. */
+static fth_time to_seconds(double us)
+{
+	return (fth_time)(us / 1e6 + 0.5) * FTH_SEC;
+}
+
+fth_time fth_boot_time(const struct fth_instance_type *t, uint32_t n)
+{
+	const struct fth_boot_step *b = t->boot;
+	int last = 0;
+	while (last + 1 < FTH_BOOT_STEPS && b[last + 1].size)
+		last++;
+	if (n <= b[0].size || (!last && n >= b[0].size))
+		return b[0].time;
+	for (int k = 1; k <= last; k++)
+		if (n <= b[k].size) {
+			double share = (double)(n - b[k - 1].size) / (double)(b[k].size - b[k - 1].size);
+			return to_seconds((double)b[k - 1].time + share * (double)(b[k].time - b[k - 1].time));
+		}
+	double per_doubling = (double)(b[last].time - b[last - 1].time) / fth_log((double)b[last].size / (double)b[last - 1].size);
+	return to_seconds((double)b[last].time + per_doubling * fth_log((double)n / (double)b[last].size));
 }

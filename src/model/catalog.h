@@ -35,6 +35,9 @@ static inline struct fth_delay fth_delay_fixed(fth_time t)
 	return (struct fth_delay){t, t, t};
 }
 
+/* How long n machines asked for in one request take to boot, by the type's table; it must have one. */
+fth_time fth_boot_time(const struct fth_instance_type *t, uint32_t n);
+
 /* The default rule: per second from the moment the machine is ours, no minimum. */
 struct fth_billing fth_billing_default(void);
 

@@ -221,6 +221,7 @@ struct fth_instance *fth_cluster_add_instance(struct fth_cluster *c, fth_offer_i
 		.requested = now,
 		.acquired = FTH_NEVER,
 		.ready = FTH_NEVER,
+		.together = 1,
 		.next = FTH_NONE,
 		.prev = v->last_instance,
 	};

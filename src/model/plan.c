@@ -28,9 +28,21 @@ fth_instance_id fth_plan_launch(struct fth_plan *p, const fth_offer_id *offers, 
 	struct fth_action *a = add(p, FTH_ACT_LAUNCH, FTH_NONE, p->next_instance, why);
 	a->first_offer = (uint32_t)p->offers.len;
 	a->noffers = n;
+	a->together = 1;
 	for (uint32_t i = 0; i < n; i++)
 		fth_vec_push(&p->offers, offers[i]);
 	return p->next_instance++;
+}
+
+fth_instance_id fth_plan_launch_many(struct fth_plan *p, const fth_offer_id *offers, uint32_t n, uint32_t count,
+				     struct fth_reason why)
+{
+	fth_instance_id first = p->next_instance;
+	for (uint32_t i = 0; i < count; i++) {
+		fth_plan_launch(p, offers, n, why);
+		fth_vec_last(&p->actions).together = count;
+	}
+	return first;
 }
 
 void fth_plan_place(struct fth_plan *p, fth_task_id t, fth_instance_id i, struct fth_reason why)

@@ -108,6 +108,7 @@ void fth_workload_release(struct fth_workload *w)
 	fth_vec_release(&w->groups);
 	fth_vec_release(&w->works);
 	fth_map_release(&w->by_key);
+	fth_vec_release(&w->notes);
 }
 
 int fth_workload_add(struct fth_workload *w, const struct fth_job_spec *job, const struct fth_task_group *groups,

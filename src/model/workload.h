@@ -75,6 +75,9 @@ struct fth_workload {
 	fth_sym name;            /* for reports */
 	/* Progress is made and looked at in steps of this long (0: continuously). Eva's traces: 1 s. */
 	fth_time step;
+	/* What the clock's zero is in microseconds since 1970; 0: unsaid. Calendars (monthly discounts) go by it. */
+	fth_time epoch;
+	FTH_VEC(fth_sym) notes; /* what the file says of itself: header comments, what was left out */
 	struct fth_told told;
 	FTH_VEC(struct fth_job_spec) jobs; /* by submit time, ties in file order */
 	FTH_VEC(struct fth_task_group) groups;

@@ -17,6 +17,7 @@ struct fth_world {
 	bool has_profile;
 	struct fth_market_data market; /* prices and availability over time */
 	bool has_market;
+	uint32_t dropped_jobs; /* of the workload as it was: no type holds one of their tasks */
 };
 void fth_world_init(struct fth_world *w);
 void fth_world_release(struct fth_world *w);

@@ -3,16 +3,6 @@
 
 #include <math.h>
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t t = a % b;
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
 /* A stand-in covers one of its group for much more than it is worth: the LP always has a solution. */
 enum { STAND_IN_FACTOR = 20 };
 
@@ -22,7 +12,7 @@ static int choose_scale(struct fth_config_lp *l, struct fth_error *err)
 	fth_price dearest = 1;
 	for (uint32_t t = 0; t < l->ntypes; t++) {
 		dearest = FTH_MAX(dearest, l->types[t].price);
-		l->unit = gcd(l->unit, l->types[t].price);
+		l->unit = fth_gcd(l->unit, l->types[t].price);
 	}
 	for (uint32_t g = 0; g < l->ngroups; g++)
 		total += l->count[g];

@@ -338,16 +338,6 @@ static fth_price tree_bound(const struct search *s)
 
 /* ---- setting up ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t t = a % b;
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
 /* Weights of the sums: families of several types whose prices have a fair common divisor, then types. */
 static int64_t *build_sums(const struct fth_pack_problem *p, uint32_t *ret_families, uint32_t *ret_sums)
 {
@@ -360,7 +350,7 @@ static int64_t *build_sums(const struct fth_pack_problem *p, uint32_t *ret_famil
 			if (p->family[k] != p->family[t])
 				continue;
 			first = FTH_MIN(first, k);
-			unit = gcd(unit, p->price[k]);
+			unit = fth_gcd(unit, p->price[k]);
 			largest = FTH_MAX(largest, p->price[k]);
 			members++;
 		}

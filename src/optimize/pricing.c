@@ -57,16 +57,6 @@ struct fth_pricer {
 	uint64_t nodes, max_nodes;
 };
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-	while (b) {
-		int64_t t = a % b;
-		a = b;
-		b = t;
-	}
-	return a;
-}
-
 /* Resources in their largest common unit; those that nothing here needs are dropped. */
 static void reduce_resources(struct fth_pricer *p, const struct fth_res *capacity, const struct fth_res *demand)
 {
@@ -74,7 +64,7 @@ static void reduce_resources(struct fth_pricer *p, const struct fth_res *capacit
 	for (int r = 0; r < FTH_RES_MAX; r++) {
 		int64_t unit = 0;
 		for (uint32_t i = 0; i < p->n; i++)
-			unit = gcd(unit, demand[p->items[i].id].v[r]);
+			unit = fth_gcd(unit, demand[p->items[i].id].v[r]);
 		if (!unit)
 			continue;
 		p->cap[p->nres] = capacity->v[r] / unit;

@@ -6,14 +6,22 @@
 #include <farthing/policy.h>
 
 extern const struct fth_policy_ops *const fth_policies[];
-/* Those of them that stand for another's program, to be measured against; not run unless named. */
+/* Those of them that stand for another's program, to be measured against, or are for workloads with services or rigid
+ * jobs only; not run unless named. */
 extern const struct fth_policy_ops *const fth_yardsticks[];
+
+/* Those of them that run a queue of rigid jobs on whole nodes of one type. NULL-ended. */
+extern const struct fth_policy_ops *const fth_batch_policies[];
 
 /* The engine's fallback when a policy fails: one instance for each task, nothing moves. */
 extern const struct fth_policy_ops fth_policy_no_packing;
 extern const struct fth_policy_ops fth_policy_eva;
 extern const struct fth_policy_ops fth_policy_synergy;
 extern const struct fth_policy_ops fth_policy_owl;
+extern const struct fth_policy_ops fth_policy_individual;
+extern const struct fth_policy_ops fth_policy_nowait;
+extern const struct fth_policy_ops fth_policy_local;
+extern const struct fth_policy_ops fth_policy_sec;
 extern const struct fth_policy_ops fth_policy_stratus;
 extern const struct fth_policy_ops fth_policy_hotspot;
 extern const struct fth_policy_ops fth_policy_fleet;
@@ -22,5 +30,8 @@ extern const struct fth_policy_ops fth_policy_scloud;
 extern const struct fth_policy_ops fth_policy_fargate;
 extern const struct fth_policy_ops fth_policy_eva_artifact;
 extern const struct fth_policy_ops fth_policy_stratus_artifact;
+extern const struct fth_policy_ops fth_policy_tr;
+extern const struct fth_policy_ops fth_policy_on_demand;
+extern const struct fth_policy_ops fth_policy_on_demand_transient;
 
 #endif

@@ -31,6 +31,11 @@ size_t fth_comparison_cheapest(const struct fth_comparison *c)
 	return best;
 }
 
+bool fth_comparison_decided(const struct fth_comparison *c)
+{
+	return c->nruns && is_whole(&c->runs[fth_comparison_cheapest(c)]);
+}
+
 const char *fth_comparison_workload(const struct fth_comparison *c)
 {
 	if (c->workload_name && *c->workload_name)
@@ -151,6 +156,14 @@ static void json_notes(const struct fth_run *r, struct fth_json *j)
 /* Fields beyond those that scripts were promised. */
 static void json_run_more(const struct fth_run *r, struct fth_json *j)
 {
+	fth_json_usd(j, "list_cost_usd", r->list_cost);
+	fth_json_real(j, "rate_usd_per_node_hour", r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0);
+	fth_json_real(j, "used_node_hours", r->used_node_hours);
+	fth_json_real(j, "billed_node_hours", r->billed_node_hours);
+	fth_json_begin(j, "hours_by_contract", '{');
+	for (uint32_t i = 0; i < r->ncontracts; i++)
+		fth_json_real(j, r->contracts[i].name, r->contracts[i].hours);
+	fth_json_end(j, '}');
 	fth_json_int(j, "tasks", (int64_t)r->tasks);
 	fth_json_int(j, "jobs_unfinished", (int64_t)r->jobs_unfinished);
 	fth_json_real(j, "jct_p99_s", r->jct_p99_s);
@@ -249,7 +262,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
 			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,utilization,fallback,wall_s,"
-			 "peak_rss_mb\r\n");
+			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
 		fth_csvout_text(&v, r->policy);
@@ -276,6 +289,9 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 		fth_csvout_text(&v, r->fallback);
 		fth_csvout_real(&v, r->wall_s);
 		fth_csvout_real(&v, r->peak_rss_mb);
+		fth_csvout_real(&v, r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0);
+		fth_csvout_real(&v, r->used_node_hours);
+		fth_csvout_real(&v, r->billed_node_hours);
 		fth_csvout_end(&v);
 	}
 }

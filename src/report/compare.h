@@ -36,6 +36,8 @@ struct fth_comparison {
 size_t fth_comparison_baseline(const struct fth_comparison *c);
 /* The cheapest of the runs that ended every job (of all, if none did). */
 size_t fth_comparison_cheapest(const struct fth_comparison *c);
+/* Whether that run finished all jobs under its own policy: else there is no cheapest one to speak of. */
+bool fth_comparison_decided(const struct fth_comparison *c);
 /* A run's name: its policy, with the parameters that differ where the same policy ran several times. */
 void fth_comparison_label(const struct fth_comparison *c, size_t run, struct fth_str *out);
 /* The workload's name for people: its own, else its file's. */

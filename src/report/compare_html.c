@@ -24,11 +24,16 @@ static void headline(const struct fth_figures *f, struct fth_str *out)
 	const struct fth_comparison *c = f->c;
 	size_t best = fth_comparison_cheapest(c), base = fth_comparison_baseline(c);
 	const struct fth_run *b = &c->runs[best], *z = &c->runs[base];
-	double saved = fth_usd(z->cost) - fth_usd(b->cost);
+	bool decided = fth_comparison_decided(c);
+	double saved = decided ? fth_usd(z->cost) - fth_usd(b->cost) : 0;
 	fth_str_add(out, "<h1>");
-	fth_html_text(out, f->labels[best].data);
-	fth_str_add(out, c->nruns > 1 ? " is cheapest: " : " runs this workload for ");
-	money(out, fth_usd(b->cost));
+	if (decided) {
+		fth_html_text(out, f->labels[best].data);
+		fth_str_add(out, c->nruns > 1 ? " is cheapest: " : " runs this workload for ");
+		money(out, fth_usd(b->cost));
+	} else {
+		fth_str_add(out, "No policy ran this workload to its end by itself");
+	}
 	if (best != base && saved > 0) {
 		fth_str_add(out, ", ");
 		fth_human_percent(out, saved / fth_usd(z->cost), 1);
@@ -84,7 +89,7 @@ static void tiles(const struct fth_figures *f, struct fth_str *out)
 	fth_str_add(out, "<div class=\"tiles\">");
 	money(&v, cost);
 	tile(out, "", "total cost", &v);
-	if (best != base) {
+	if (best != base && fth_comparison_decided(c)) {
 		money(&v, saved);
 		tile(out, " good", "saved", &v);
 	}
@@ -117,11 +122,8 @@ static void warnings(const struct fth_figures *f, struct fth_str *out)
 			fth_str_add(out, " jobs did not end; its cost cannot be compared. ");
 		}
 		if (r->fallback[0]) {
-			fth_str_add(out, "the policy failed, ");
-			fth_html_text(out, r->fallback);
-			fth_str_add(out, " took over (");
-			fth_html_text(out, r->note.len ? r->note.data : "no reason told");
-			fth_str_add(out, "). ");
+			fth_html_text(out, r->note.len ? r->note.data : "the policy failed; a fallback took over");
+			fth_str_add(out, ". ");
 		}
 		if (r->rejected_actions) {
 			fth_human_int(out, (int64_t)r->rejected_actions);
@@ -162,7 +164,8 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 {
 	const struct fth_comparison *c = f->c;
 	const struct fth_run *r = &c->runs[run];
-	size_t best = fth_comparison_cheapest(c), base = fth_comparison_baseline(c);
+	size_t best = fth_comparison_decided(c) ? fth_comparison_cheapest(c) : SIZE_MAX;
+	size_t base = fth_comparison_baseline(c);
 	struct fth_str v = {0};
 	fth_str_add(out, run == best ? "<tr class=\"best\"><th scope=\"row\">" : "<tr><th scope=\"row\">");
 	fth_html_text(out, f->labels[run].data);
@@ -188,6 +191,7 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	}
 	fth_human_real(&v, r->norm_throughput, 3);
 	td(out, &v);
+	td_int(out, r->rejected_actions);
 	fth_str_add(out, "</tr>\n");
 	fth_str_release(&v);
 }
@@ -196,7 +200,7 @@ static void table(const struct fth_figures *f, struct fth_str *out)
 {
 	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT p95",
 					    "Wait",   "Not executing", "Instances", "Moves", "Tasks / instance", "GPU",
-					    "CPU",    "Memory",	   "Speed"};
+					    "CPU",    "Memory",	   "Speed",  "Refused"};
 	struct fth_run longest = {0};
 	for (size_t i = 0; i < f->c->nruns; i++) {
 		const struct fth_run *r = &f->c->runs[i];

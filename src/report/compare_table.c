@@ -112,7 +112,9 @@ static void trim_right(struct fth_str *out)
 static void heading(const struct fth_comparison *c, bool colour, struct fth_str *out)
 {
 	const struct fth_workload_summary *w = &c->workload;
-	fth_str_addf(out, "%s%s%s: ", colour ? BOLD : "", fth_comparison_workload(c), colour ? PLAIN : "");
+	fth_str_add(out, colour ? BOLD : "");
+	fth_shown_text(out, fth_comparison_workload(c));
+	fth_str_addf(out, "%s: ", colour ? PLAIN : "");
 	fth_human_int(out, (int64_t)w->jobs);
 	fth_str_add(out, w->jobs == 1 ? " job, " : " jobs, ");
 	fth_human_int(out, (int64_t)w->tasks);
@@ -132,9 +134,10 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 		if (r->jobs_unfinished)
 			fth_str_addf(out, "! %s: %llu jobs did not end\n", label.data,
 				     (unsigned long long)r->jobs_unfinished);
-		if (r->fallback[0])
-			fth_str_addf(out, "! %s: failed, %s took over (%s)\n", label.data, r->fallback,
-				     r->note.len ? r->note.data : "no reason told");
+		if (r->fallback[0] && r->note.len) /* which says who took over */
+			fth_str_addf(out, "! %s: %s\n", label.data, r->note.data);
+		else if (r->fallback[0])
+			fth_str_addf(out, "! %s: failed; %s took over\n", label.data, r->fallback);
 		if (r->rejected_actions)
 			fth_str_addf(out, "! %s: %llu actions refused %s\n", label.data,
 				     (unsigned long long)r->rejected_actions,
@@ -145,7 +148,7 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 
 void fth_comparison_table(const struct fth_comparison *c, unsigned width, bool colour, struct fth_str *out)
 {
-	size_t widths[NCOLS], best = fth_comparison_cheapest(c);
+	size_t widths[NCOLS], best = fth_comparison_decided(c) ? fth_comparison_cheapest(c) : SIZE_MAX;
 	struct fth_str *cells = fth_alloc((c->nruns * NCOLS + 1) * sizeof(*cells));
 	struct units u = units_of(c);
 	bool show[NCOLS];

@@ -101,7 +101,7 @@ static void against(const struct fth_figures *f, size_t run, double value, doubl
 	if (run == fth_comparison_baseline(f->c) || base <= 0)
 		return;
 	double d = value / base - 1;
-	fth_str_addf(out, "  (%s", d >= 0 ? "+" : "\xe2\x88\x92");
+	fth_str_addf(out, "  (%s", d >= 0 ? "+" : "-");
 	fth_human_percent(out, fabs(d), 1);
 	fth_str_addc(out, ')');
 }

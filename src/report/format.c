@@ -32,6 +32,25 @@ size_t fth_text_width(const char *text)
 	return width;
 }
 
+void fth_shown_text(struct fth_str *out, const char *text)
+{
+	fth_str_add(out, "");
+	while (*text) {
+		const unsigned char *s = (const unsigned char *)text;
+		size_t n = fth_utf8_length(text);
+		/* C0, DEL, and C1 as UTF-8 has them: a terminal may take these as commands. */
+		bool control = s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0);
+		if (n && !control) {
+			fth_str_addn(out, text, n);
+		} else {
+			n = FTH_MAX(n, (size_t)1);
+			for (size_t i = 0; i < n; i++)
+				fth_str_addf(out, "\\x%02x", s[i]);
+		}
+		text += n;
+	}
+}
+
 /* ---- JSON ---- */
 
 static void json_quote(struct fth_str *out, const char *s)

@@ -57,6 +57,8 @@ struct fth_time_unit {
 struct fth_time_unit fth_human_unit(double longest_s);
 void fth_human_duration(struct fth_str *out, double s, struct fth_time_unit unit); /* "19.65 h" */
 
+/* Text out of a file for a terminal: control characters become \x1b, bytes that are no UTF-8 \xff. */
+void fth_shown_text(struct fth_str *out, const char *text);
 /* Code points, as a measure of width. */
 size_t fth_text_width(const char *text);
 /* Length of the UTF-8 sequence that begins here, 0 if it is not a valid one. */

@@ -21,7 +21,7 @@ struct live_job {
 struct live_task {
 	bool executing;
 	double rate;       /* observed while executing; negative: none */
-	fth_time rate_since;
+	fth_time rate_since, since; /* executing since */
 	fth_instance_id target, on;
 };
 
@@ -37,6 +37,7 @@ struct fth_metrics {
 	uint64_t rounds_decided, tasks_done;
 	uint64_t launched, launch_failures, migrations, preemptions, lost_tasks;
 	uint32_t live_tasks_max;
+	__int128 used; /* microseconds of executing tasks */
 };
 
 /* Make room for v.data[index], new items filled with `empty`. */
@@ -129,6 +130,10 @@ static void set_executing(struct fth_metrics *m, const struct fth_cluster *c, co
 		return;
 	observe_speed(m, j, l, -1, now);
 	l->executing = on;
+	if (on)
+		l->since = now;
+	else
+		m->used += now - l->since;
 	live_of(m, j)->running += on ? 1 : (uint32_t)-1;
 	update_executing(m, j, now);
 }
@@ -434,7 +439,15 @@ static void engine_figures(struct fth_run *run, const struct fth_engine *e)
 {
 	const struct fth_engine_stats *s = fth_engine_stats(e);
 	const struct fth_cluster *c = fth_engine_cluster(e);
-	run->cost = fth_engine_ledger(e)->total;
+	const struct fth_ledger *l = fth_engine_ledger(e);
+	run->cost = run->list_cost = l->total;
+	run->billed_node_hours = 0;
+	for (size_t i = 0; i < l->charges.len; i++)
+		run->billed_node_hours += (double)l->charges.data[i].billed / (double)FTH_HOUR;
+	/* What is charged beyond the time a machine was there (whole hours, minimum) ran nothing either. */
+	double listed = fth_usd(l->total), integrated = run->spent_usd;
+	if (listed > integrated && integrated > 0)
+		run->utilization *= integrated / listed;
 	run->events = s->events;
 	run->rounds = s->rounds;
 	run->rejected_actions = s->rejected;
@@ -478,5 +491,6 @@ void fth_metrics_finish(struct fth_metrics *m, const struct fth_engine *e, fth_t
 	run->rounds_decided = m->rounds_decided;
 	run->live_tasks_max = m->live_tasks_max;
 	run->ended_at = now;
+	run->used_node_hours = (double)m->used / (double)FTH_HOUR;
 	fth_run_job_figures(run);
 }

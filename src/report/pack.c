@@ -2,6 +2,7 @@
 #include "report/pack.h"
 
 #include "report/format.h"
+#include "report/page.h"
 
 static const char *task_name(const struct fth_pack_instance *i, uint32_t copy, uint32_t task)
 {
@@ -109,11 +110,16 @@ static void group_line(const struct fth_pack_report *p, const struct group *g, i
 {
 	enum { SHOWN = 4 };
 	const struct fth_pack_instance *i = &p->instances[g->first];
-	fth_str_addf(out, "%5llu x %-*s ", (unsigned long long)g->count, width, g->type);
+	struct fth_str type = {0};
+	fth_shown_text(&type, g->type);
+	fth_str_addf(out, "%5llu x %-*s ", (unsigned long long)g->count, width, type.data);
+	fth_str_release(&type);
 	fth_human_usd(out, fth_usd(g->price), 4);
-	fth_str_addf(out, "/h  %u %s%s", g->ntasks, g->ntasks == 1 ? "task " : "tasks", g->count > 1 ? ", e.g. " : ": ");
-	for (uint32_t t = 0; t < g->ntasks && t < SHOWN; t++)
-		fth_str_addf(out, "%s%s", t ? ", " : "", task_name(i, 0, t));
+	fth_str_addf(out, "/h  %u %s%s", g->ntasks, g->ntasks == 1 ? "task" : "tasks", g->count > 1 ? ", e.g. " : ": ");
+	for (uint32_t t = 0; t < g->ntasks && t < SHOWN; t++) {
+		fth_str_add(out, t ? ", " : "");
+		fth_shown_text(out, task_name(i, 0, t));
+	}
 	if (g->ntasks > SHOWN)
 		fth_str_addf(out, " and %u more", g->ntasks - SHOWN);
 	fth_str_addc(out, '\n');
@@ -132,9 +138,9 @@ void fth_pack_table(const struct fth_pack_report *p, bool colour, struct fth_str
 	}
 	fth_str_add(out, colour ? "\033[1m" : "");
 	fth_human_int(out, (int64_t)tasks);
-	fth_str_add(out, " tasks on ");
+	fth_str_add(out, tasks == 1 ? " task on " : " tasks on ");
 	fth_human_int(out, (int64_t)instances);
-	fth_str_addf(out, " instances%s\n\n", colour ? "\033[0m" : "");
+	fth_str_addf(out, " instance%s%s\n\n", instances == 1 ? "" : "s", colour ? "\033[0m" : "");
 	for (size_t i = 0; i < n; i++)
 		group_line(p, &groups[i], width, out);
 	fth_str_addc(out, '\n');
@@ -149,4 +155,79 @@ void fth_pack_table(const struct fth_pack_report *p, bool colour, struct fth_str
 	fth_str_addf(out, "%-14s%s, %.3f s\n", "method", p->method, p->wall_s);
 	fth_str_release(&gap);
 	free(groups);
+}
+
+/* ---- page ---- */
+
+static void tile(struct fth_str *out, const char *class, const char *text, struct fth_str *value)
+{
+	fth_str_addf(out, "<div class=\"tile%s\"><b>%s</b><span>%s</span></div>", class, value->data, text);
+	fth_str_clear(value);
+}
+
+static void tiles(const struct fth_pack_report *p, struct fth_str *out)
+{
+	struct fth_str v = {0};
+	fth_str_add(out, "<div class=\"tiles\">");
+	fth_human_usd(&v, fth_usd(p->cost), 4);
+	tile(out, "", "an hour, all instances", &v);
+	fth_human_usd(&v, fth_usd(p->bound), 4);
+	tile(out, "", "an hour is the least that any plan can cost", &v);
+	fth_str_addf(&v, p->optimal ? "optimal" : "%.3f%%", 100 * p->gap);
+	tile(out, p->optimal ? " good" : "", p->optimal ? "proven: nothing cheaper exists" : "gap to that bound", &v);
+	fth_human_usd(&v, fth_usd(p->no_packing), 4);
+	tile(out, "", "an hour with each task on a machine of its own", &v);
+	fth_str_add(out, "</div>\n");
+	fth_str_release(&v);
+}
+
+static void html_row(const struct fth_pack_report *p, size_t n, struct fth_str *out)
+{
+	const struct fth_pack_instance *i = &p->instances[n];
+	for (uint32_t copy = 0; copy < i->repeat; copy++) {
+		fth_str_add(out, "<tr><th scope=\"row\">");
+		fth_html_text(out, i->type);
+		fth_str_add(out, "</th><td>");
+		fth_human_usd(out, fth_usd(i->price), 4);
+		fth_str_addf(out, "</td><td>%u</td><td class=\"l w\">", i->ntasks);
+		for (uint32_t t = 0; t < i->ntasks; t++) {
+			fth_str_add(out, t ? ", " : "");
+			fth_html_text(out, task_name(i, copy, t));
+		}
+		fth_str_add(out, "</td></tr>\n");
+	}
+}
+
+void fth_pack_html(const struct fth_pack_report *p, struct fth_str *out)
+{
+	struct fth_str title = {0};
+	int64_t instances = 0, tasks = 0;
+	for (size_t n = 0; n < p->ninstances; n++) {
+		instances += p->instances[n].repeat;
+		tasks += (int64_t)p->instances[n].repeat * p->instances[n].ntasks;
+	}
+	fth_human_int(&title, tasks);
+	fth_str_add(&title, tasks == 1 ? " task on " : " tasks on ");
+	fth_human_int(&title, instances);
+	fth_str_add(&title, instances == 1 ? " instance for " : " instances for ");
+	fth_human_usd(&title, fth_usd(p->cost), 2);
+	fth_str_add(&title, " an hour");
+	fth_page_begin(out, title.data);
+	fth_str_add(out, "<p class=\"kind\">What to rent");
+	if (p->workload) {
+		fth_str_add(out, " for ");
+		fth_html_text(out, p->workload);
+	}
+	fth_str_addf(out, "</p><h1>%s</h1>\n", title.data);
+	tiles(p, out);
+	fth_str_add(out, "<h2>Instances</h2>\n<div class=\"card scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Instances\"><table><thead>"
+			 "<tr><th scope=\"col\">Type</th><th scope=\"col\">An hour</th><th scope=\"col\">Tasks</th>"
+			 "<th scope=\"col\" class=\"l\">Which</th></tr></thead><tbody>\n");
+	for (size_t n = 0; n < p->ninstances; n++)
+		html_row(p, n, out);
+	fth_str_add(out, "</tbody></table></div>\n<p class=\"small note\">Made by ");
+	fth_html_text(out, p->method);
+	fth_str_addf(out, " in %.3f s. All tasks run at the same time; only room counts, not that tasks slow each other down.</p>\n", p->wall_s);
+	fth_page_end(out, p->version, p->command);
+	fth_str_release(&title);
 }

@@ -23,12 +23,15 @@ struct fth_pack_report {
 	const struct fth_pack_instance *instances;
 	size_t ninstances;
 	double wall_s;
+	const char *workload, *version, *command; /* for the page; may be NULL */
 };
 
 /* `farthing.plan.pack/1` */
 void fth_pack_json(const struct fth_pack_report *p, struct fth_str *out);
 /* Equal instances in one line. */
 void fth_pack_table(const struct fth_pack_report *p, bool colour, struct fth_str *out);
+/* A page of its own. */
+void fth_pack_html(const struct fth_pack_report *p, struct fth_str *out);
 /* One row per task: instance number, type, price, task. */
 void fth_pack_csv(const struct fth_pack_report *p, struct fth_str *out);
 

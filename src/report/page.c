@@ -51,6 +51,7 @@ static const char style[] =
 	"padding-right:16px}\n"
 	"th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--card)}"
 	"td.l,th.l{text-align:left}td.w{white-space:normal;min-width:14em}tbody th{font-weight:600}\n"
+	".paper td{min-width:4.6em}"
 	"tr.best th,tr.best td{font-weight:700;color:var(--good)}"
 	".tag{font-size:.72rem;font-weight:600;background:var(--goodbg);color:var(--good);border-radius:99px;"
 	"padding:2px 8px;margin-left:6px;white-space:nowrap}\n"
@@ -68,6 +69,9 @@ static const char style[] =
 	"@media (max-width:600px){main{padding:20px 14px 32px}h1{font-size:1.42rem}.card{padding:14px}.scroll{padding:0}"
 	".fig text{font-size:17px}.fig .bl,.fig .bv{font-size:20px}.tiles{grid-template-columns:1fr 1fr;gap:8px}"
 	".tile{padding:10px 12px}.tile b{font-size:1.22rem}.defs{grid-template-columns:1fr;gap:0}"
+	".paper tbody th{white-space:normal;width:40%;min-width:8em;font-weight:500}.paper th,.paper td{padding:8px 4px}"
+	".paper td{min-width:0}.paper table{font-size:.8rem}.paper th:first-child{padding-left:10px}"
+	".paper td:last-child,.paper th:last-child{padding-right:10px}"
 	".defs dd{margin-bottom:10px}.ln{stroke-width:2.8}}\n"
 	"@media print{.panel{display:block}.tabs>label{display:none}.card,.tile{break-inside:avoid}}\n";
 

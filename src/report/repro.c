@@ -198,8 +198,8 @@ static void html_table(const struct fth_repro_table *t, struct fth_str *out)
 	}
 	fth_str_add(out, "</h2>\n");
 	if (t->nrows) {
-		fth_str_add(out, "<div class=\"card scroll\"><table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">"
-				 "Paper</th><th scope=\"col\">Ours</th><th scope=\"col\">Difference</th></tr></thead><tbody>\n");
+		fth_str_add(out, "<div class=\"card scroll paper\"><table><thead><tr><th scope=\"col\">Figure</th><th scope=\"col\">"
+				 "Paper</th><th scope=\"col\">Ours</th><th scope=\"col\">Differ&shy;ence</th></tr></thead><tbody>\n");
 		for (size_t i = 0; i < t->nrows; i++) {
 			const struct fth_repro_row *r = &t->rows[i];
 			fth_str_add(out, "<tr><th scope=\"row\">");

@@ -41,6 +41,12 @@ struct fth_run_note {
 	uint64_t count;
 };
 
+enum { FTH_RUN_CONTRACTS = 24 };
+struct fth_run_contract {
+	char name[40];
+	double hours;
+};
+
 struct fth_run {
 	char policy[64];      /* as named by the user */
 	struct fth_str params; /* JSON object of all parameters */
@@ -49,7 +55,11 @@ struct fth_run {
 
 	uint64_t jobs, tasks; /* finished */
 	uint64_t jobs_unfinished;
-	fth_money cost;
+	fth_money cost;      /* after discounts by month and contracts */
+	fth_money list_cost; /* the ledger's total */
+	double used_node_hours, billed_node_hours; /* tasks executing; machines charged for */
+	uint32_t ncontracts; /* billed hours by how they were paid for */
+	struct fth_run_contract contracts[FTH_RUN_CONTRACTS];
 	double jct_mean_s, jct_p50_s, jct_p95_s, jct_p99_s;
 	double wait_mean_s; /* submitted -> first task launched */
 	double idle_mean_s; /* completion time not spent executing */
@@ -61,6 +71,7 @@ struct fth_run {
 	uint64_t rejected_actions;
 	struct fth_str rejected_by; /* JSON object reason -> count; "{}" */
 	double waste_boot_usd, waste_idle_usd, waste_fragmentation_usd;
+	double spent_usd;   /* as the price went, before increments and minimum */
 	double utilization; /* of what is paid: share of cost that ran tasks, by the most used resource */
 	uint64_t rounds, rounds_decided, events; /* decided: the plan held an action that stood */
 	fth_time ended_at;

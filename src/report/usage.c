@@ -105,7 +105,8 @@ static void settle_type(struct fth_usage *u, fth_type_id type)
 static struct fth_usage_part part_of(const struct fth_usage *u, const struct fth_instance *i)
 {
 	struct fth_usage_part p = {.offer = i->offer, .type = i->type};
-	p.paid = i->acquired != FTH_NEVER && i->state != FTH_INSTANCE_GONE;
+	bool from_ready = u->catalog->offers[i->offer].billing.from == FTH_BILL_FROM_READY;
+	p.paid = (from_ready ? i->ready : i->acquired) != FTH_NEVER && i->state != FTH_INSTANCE_GONE;
 	p.up = p.paid && i->state != FTH_INSTANCE_TERMINATING;
 	p.boot = p.paid && i->ready == FTH_NEVER;
 	p.idle = p.paid && !p.boot && !i->ncommitted && !i->nheld;
@@ -202,6 +203,7 @@ void fth_usage_finish(struct fth_usage *u, struct fth_run *run)
 	run->waste_idle_usd = dollars(u->idle);
 	run->waste_fragmentation_usd = dollars(u->unused) / PPM;
 	double spent = dollars(u->cost);
+	run->spent_usd = spent;
 	double wasted = run->waste_boot_usd + run->waste_idle_usd + run->waste_fragmentation_usd;
 	run->utilization = spent > 0 ? FTH_MAX(0.0, 1 - wasted / spent) : 0;
 

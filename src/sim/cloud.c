@@ -69,7 +69,7 @@ static int start(struct sim *s, const struct fth_task *t, const struct fth_insta
 	fth_vec_push(&si->held, t->id);
 	struct sim_task *st = fth_sim_task(s, t);
 	st->stopping = false;
-	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LAUNCHED, t->id, ++st->gen);
+	fth_sim_schedule(s, fth_sim_pause(s, t, PAUSE_START, delay), RANK_OUTCOME, LAUNCHED, t->id, ++st->gen);
 	return fth_sim_feed(s, FTH_EV_TASK_STARTING, t->id, i->id);
 }
 
@@ -211,7 +211,7 @@ static void stop(struct sim *s, const struct fth_task *t)
 		return; /* only bound so far, or stopped already with a sibling */
 	st->stopping = true;
 	fth_time delay = s->cluster->view.kinds[t->kind].delays.stop;
-	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, STOPPED, t->id, ++st->gen);
+	fth_sim_schedule(s, fth_sim_pause(s, t, PAUSE_STOP, delay), RANK_OUTCOME, STOPPED, t->id, ++st->gen);
 }
 
 static int left(struct sim *s, const struct fth_task *t)
@@ -276,7 +276,8 @@ static int acquired(struct sim *s, const struct fth_instance *i)
 			request(s, i); /* the next acceptable offer */
 		return r;
 	}
-	fth_time delay = draw(s, DRAW_SETUP, i, &type_of(s, i)->setup);
+	const struct fth_instance_type *type = type_of(s, i);
+	fth_time delay = type->boot[0].size ? fth_boot_time(type, i->together) : draw(s, DRAW_SETUP, i, &type->setup);
 	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->boot_delay_scale), RANK_OUTCOME, READY, i->id, si->gen);
 	fth_market_acquired(s, i);
 	return fth_sim_feed(s, FTH_EV_INSTANCE_ACQUIRED, FTH_NONE, i->id);
@@ -313,7 +314,7 @@ int fth_cloud_outcome(struct sim *s, const struct fth_heap_item *item)
 	if (fth_progress_stopped(s, t, true))
 		return fth_progress_complete(s, t); /* it got there while it was being stopped */
 	fth_time delay = s->cluster->view.kinds[t->kind].delays.save;
-	fth_sim_schedule(s, fth_sim_scaled(delay, s->params->job_delay_scale), RANK_OUTCOME, LEFT, t->id,
+	fth_sim_schedule(s, fth_sim_pause(s, t, PAUSE_SAVE, delay), RANK_OUTCOME, LEFT, t->id,
 			 fth_sim_task(s, t)->gen);
 	return fth_sim_feed(s, FTH_EV_TASK_STOPPED, t->id, t->on);
 }

@@ -87,6 +87,9 @@ void fth_sim_schedule(struct sim *s, fth_time delay, enum rank rank, enum what w
 bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item);
 /* A delay times a parameter. */
 fth_time fth_sim_scaled(fth_time t, double scale);
+/* A pause of a task: scaled, and drawn if the parameters say so; by task, move and kind of pause. */
+enum pause { PAUSE_START = 16, PAUSE_INIT, PAUSE_STOP, PAUSE_SAVE }; /* also the streams of their draws */
+fth_time fth_sim_pause(const struct sim *s, const struct fth_task *t, enum pause which, fth_time delay);
 
 /* cloud.c: instances and the starting and stopping of tasks */
 int fth_cloud_act(struct sim *s, const struct fth_accepted *acts);

@@ -71,7 +71,7 @@ void fth_progress_launched(struct sim *s, const struct fth_task *t)
 	fth_progress_touch(s, fth_cluster_instance(s->cluster, t->on));
 	mark_track(s, t);
 	track->nlaunched++;
-	fth_time init = fth_sim_scaled(k->delays.init, s->params->job_delay_scale);
+	fth_time init = fth_sim_pause(s, t, PAUSE_INIT, k->delays.init);
 	init = init > FTH_NEVER - s->now ? FTH_NEVER : s->now + init;
 	track->init_from = FTH_MAX(track->init_from, init);
 	if (!fth_sim_together(j) || track->nlaunched == j->ntasks)

@@ -10,12 +10,14 @@ const struct fth_param fth_sim_param_table[] = {
 	 "probability that a launch fails for want of capacity"},
 	{"job_delay_scale", FTH_PARAM_REAL, offsetof(struct fth_sim_params, job_delay_scale), "1", 0, 1000, NULL,
 	 "times every stop, save, fetch, set-up and init of tasks"},
+	{"job_delay_spread", FTH_PARAM_REAL, offsetof(struct fth_sim_params, job_delay_spread), "0", 0, 1, NULL,
+	 "each of these is drawn evenly between 1 - this and 1 + this times its length; 0: as the workload says"},
 	{"boot_delay_scale", FTH_PARAM_REAL, offsetof(struct fth_sim_params, boot_delay_scale), "1", 0, 1000, NULL,
 	 "times acquisition and set-up of instances"},
 	{"pair_speed", FTH_PARAM_REAL, offsetof(struct fth_sim_params, pair_speed), "0", 0, 1, NULL,
 	 "if above 0, the speed of every pair of co-located tasks, whatever the profile says"},
 	{"max_instances", FTH_PARAM_INT, offsetof(struct fth_sim_params, max_instances), "1000000", 1, 4e9, NULL,
-	 "launches beyond this many instances at once are refused"},
+	 "guard against a policy that runs away: launches beyond this many instances at once are refused; policies are not told"},
 	{"horizon", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, horizon), "0", 0, 1e12, NULL,
 	 "stop here even if jobs are left; 0: run to the end"},
 	{"exact_estimates", FTH_PARAM_BOOL, offsetof(struct fth_sim_params, exact_estimates), "false", 0, 0, NULL,
@@ -63,6 +65,17 @@ fth_time fth_sim_scaled(fth_time t, double scale)
 {
 	double x = (double)t * scale + 0.5;
 	return scale == 1 ? t : x < 9e18 ? (fth_time)x : FTH_NEVER;
+}
+
+fth_time fth_sim_pause(const struct sim *s, const struct fth_task *t, enum pause which, fth_time delay)
+{
+	double scale = s->params->job_delay_scale, spread = s->params->job_delay_spread;
+	if (spread > 0) {
+		struct fth_rng rng;
+		fth_rng_seed(&rng, (uint64_t)s->params->seed, which, (uint64_t)t->id << 24 ^ t->moves);
+		scale *= 1 - spread + 2 * spread * fth_rng_real(&rng);
+	}
+	return fth_sim_scaled(delay, scale);
 }
 
 bool fth_sim_is_void(const struct sim *s, const struct fth_heap_item *item)
@@ -216,7 +229,9 @@ static int horizon_reached(struct sim *s)
 	s->now = s->params->horizon;
 	if (!s->has_next && s->services == s->cluster->view.njobs)
 		return 0;
-	return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left", s->cluster->view.njobs);
+	uint64_t later = s->jobs_total - s->jobs_done - s->cluster->view.njobs;
+	return fth_fail(s->err, -ETIME, "the horizon was reached with %u jobs left and %llu not yet submitted",
+			s->cluster->view.njobs, (unsigned long long)later);
 }
 
 /* After this many rounds in a row that led to nothing, a policy sleeps; and after as many in one instant it

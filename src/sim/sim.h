@@ -16,6 +16,7 @@ struct fth_sim_params {
 	int64_t seed;
 	double launch_failure;    /* probability that a launch fails for want of capacity */
 	double job_delay_scale;   /* times every stop, save, fetch, set-up and init of tasks */
+	double job_delay_spread;  /* each of them drawn within this share of its length; 0: fixed */
 	double boot_delay_scale;  /* times acquisition and set-up of instances */
 	double pair_speed;        /* > 0: every pair of co-located tasks has this speed, whatever the profile */
 	int64_t max_instances;

@@ -5,6 +5,12 @@
 #include "store/record.h"
 #include "trace/fields.h"
 
+/* A job of the recorded workload: its tasks are numbered as they come, job by job in the order of submission. */
+struct job {
+	size_t name;           /* offset in names */
+	uint32_t ntasks, first_task;
+};
+
 struct explain {
 	struct fth_str *out;
 	char instance[24];     /* "i12", or empty when a job is asked for */
@@ -12,6 +18,9 @@ struct explain {
 	struct fth_map tasks;  /* of the job */
 	struct fth_map types;  /* instance -> offset of its type's name in names */
 	struct fth_str names;
+	FTH_VEC(struct job) jobs; /* by their place in the workload */
+	size_t submitted;         /* of them */
+	uint32_t ntasks;          /* of those */
 	long long now;
 	bool told_round, found;
 	struct fth_str notes;  /* of the round, told once if anything of it is */
@@ -32,6 +41,53 @@ static char *value_of(const char *line, const char *key)
 	p += strlen(key);
 	return fth_strndup(p, strcspn(p, " "));
 }
+
+/* ---- what tasks are called ---- */
+
+/* A line of the workload in the journal's head: "job KEY ... tasks=2xK1:900s,1xK2:60s". */
+static void learn_job(struct explain *x, const char *line)
+{
+	char *groups = value_of(line, " tasks=");
+	struct job j = {.name = x->names.len};
+	fth_str_addn(&x->names, line + 4, strcspn(line + 4, " "));
+	fth_str_addc(&x->names, '\0');
+	for (const char *p = groups; p && *p; p += strcspn(p, ","), p += *p == ',')
+		j.ntasks += (uint32_t)strtoul(p, NULL, 10);
+	fth_vec_push(&x->jobs, j);
+	free(groups);
+}
+
+static void learn_submission(struct explain *x)
+{
+	if (x->submitted == x->jobs.len)
+		return;
+	struct job *j = &x->jobs.data[x->submitted++];
+	j->first_task = x->ntasks;
+	x->ntasks += j->ntasks;
+}
+
+/* As plans call it: the job's key, or key/number if the job has several tasks. */
+static void add_task(struct explain *x, uint64_t task)
+{
+	size_t lo = 0, hi = x->submitted;
+	if (task >= x->ntasks) {
+		fth_str_addf(x->out, "%llu", (unsigned long long)task);
+		return;
+	}
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+		if (x->jobs.data[mid].first_task <= task)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	const struct job *j = &x->jobs.data[lo];
+	fth_str_add(x->out, x->names.data + j->name);
+	if (j->ntasks > 1)
+		fth_str_addf(x->out, "/%llu", (unsigned long long)task - j->first_task + 1);
+}
+
+/* ---- what the lines are about ---- */
 
 static bool is_job(const struct explain *x, const char *line)
 {
@@ -102,8 +158,10 @@ static void tell_action(struct explain *x, const char *line)
 		fth_map_put(&x->tasks, strtoull(task, NULL, 10), 1);
 	tell_time(x, x->now);
 	fth_str_addf(x->out, "%-9s", action);
-	if (task)
-		fth_str_addf(x->out, " task %s", task);
+	if (task) {
+		fth_str_add(x->out, " task ");
+		add_task(x, strtoull(task, NULL, 10));
+	}
 	if (instance)
 		fth_str_addf(x->out, "%s %s (%.*s)", task ? " on" : "", instance,
 			     (int)strcspn(type_of(x, instance), ","), type_of(x, instance));
@@ -132,8 +190,10 @@ static void tell_event(struct explain *x, const char *line)
 		return;
 	tell_time(x, ev.time);
 	fth_str_add(x->out, fth_event_name(ev.kind));
-	if (ev.task != FTH_NONE)
-		fth_str_addf(x->out, " task %u", ev.task);
+	if (ev.task != FTH_NONE) {
+		fth_str_add(x->out, " task ");
+		add_task(x, ev.task);
+	}
 	if (ev.instance != FTH_NONE && !x->instance[0])
 		fth_str_addf(x->out, " on i%u", ev.instance);
 	if (ev.kind == FTH_EV_THROUGHPUT)
@@ -155,11 +215,15 @@ static void tell_charge(struct explain *x, const char *line)
 static void take_line(struct explain *x, const char *line)
 {
 	if (line[0] == 'N' && line[1] == ' ') {
-		fth_str_addf(&x->notes, " %s", line + 2);
+		size_t name = strcspn(line + 2, "=");
+		const char *value = line + 2 + name;
+		fth_str_addf(&x->notes, " %.*s=%.4g", (int)name, line + 2, *value ? strtod(value + 1, NULL) : 0);
 		return;
 	}
 	if (line[0] != 'A')
 		end_round(x);
+	if (line[0] == 'S')
+		learn_submission(x);
 	if (line[0] == 'R')
 		x->now = strtoll(line + 1, NULL, 10);
 	if (line[0] == 'A' && strstr(line, " launch "))
@@ -197,16 +261,18 @@ int fth_journal_explain(const char *path, const char *what, struct fth_str *out,
 	char *line;
 	size_t n;
 	bool run = false;
-	learn_what(&x, what);
 	int r = fth_input_open(&in, path, err);
 	if (r)
 		return r;
+	learn_what(&x, what);
 	r = fth_input_next(in, &line, &n, err);
 	if (r >= 0 && (r == 0 || strcmp(line, "farthing-journal 1")))
 		r = fth_fail_at(err, -EINVAL, path, 1, "not a journal: the first line is not 'farthing-journal 1'");
 	while (r > 0 && (r = fth_input_next(in, &line, &n, err)) > 0) {
 		if (run)
 			take_line(&x, line);
+		else if (!strncmp(line, "job ", 4))
+			learn_job(&x, line);
 		else
 			run = !strcmp(line, "run");
 	}
@@ -217,6 +283,7 @@ int fth_journal_explain(const char *path, const char *what, struct fth_str *out,
 	fth_map_release(&x.tasks);
 	fth_map_release(&x.types);
 	fth_str_release(&x.names);
+	fth_vec_release(&x.jobs);
 	fth_str_release(&x.job);
 	fth_str_release(&x.notes);
 	return r;

@@ -259,8 +259,12 @@ int fth_world_text(const struct fth_world *w, struct fth_str text[3], struct fth
 
 static int read_part(struct fth_world *w, int part, const struct fth_str *text, const char *name, struct fth_error *err)
 {
+	static const char *const parts[] = {"catalog", "profile", "workload"};
 	struct fth_input *in;
-	int r = fth_input_open_memory(&in, name, text->data ? text->data : "", text->len, err);
+	struct fth_str where = {0}; /* lines are counted within the part */
+	fth_str_addf(&where, "%s (%s)", name, parts[part]);
+	int r = fth_input_open_memory(&in, where.data, text->data ? text->data : "", text->len, err);
+	fth_str_release(&where);
 	if (r)
 		return r;
 	if (part == 0)

@@ -6,6 +6,7 @@
 #include "store/journal.h"
 
 #include "store/record.h"
+#include "trace/fields.h"
 
 struct replay {
 	struct fth_input *in;
@@ -25,7 +26,8 @@ struct replay {
 
 static int damaged(struct replay *p, struct fth_error *err, const char *what)
 {
-	return fth_fail_at(err, -EINVAL, p->path, fth_input_line(p->in), "damaged journal: %s", what);
+	uint64_t line = fth_input_line(p->in);
+	return fth_fail_at(err, -EINVAL, p->path, line ? line : 1, "damaged journal: %s", what);
 }
 
 static void remember(void *arg, const char *line, size_t n)
@@ -100,7 +102,7 @@ static int read_head(struct replay *p, const struct fth_policy_ops *const *table
 			r = q;
 	}
 	if (r == 0)
-		r = damaged(p, err, "it ends within its head");
+		r = damaged(p, err, fth_input_line(p->in) ? "it ends within its head" : "it is empty");
 	if (r > 0)
 		r = !p->has_policy ? damaged(p, err, "no policy") : fth_world_from_text(&p->world, text, p->path, err);
 	p->has_world = !r;
@@ -131,12 +133,29 @@ static int start_engine(struct replay *p, struct fth_error *err)
 
 /* ---- the run ---- */
 
+#define RATE_MAX 10.0 /* as in profiles */
+
+static bool is_time(int64_t t)
+{
+	return t >= 0 && t <= FTH_TRACE_TIME_MAX;
+}
+
+/* Numbers that later sums can bear. */
+static bool is_event(const struct fth_event *ev)
+{
+	if (ev->kind == FTH_EV_OFFER_CHANGED && (ev->price < 0 || ev->price > FTH_TRACE_PRICE_MAX))
+		return false;
+	if (ev->kind == FTH_EV_THROUGHPUT && !(ev->rate >= 0 && ev->rate <= RATE_MAX))
+		return false;
+	return is_time(ev->time) && (ev->kind != FTH_EV_REVOCATION_NOTICE || is_time(ev->at));
+}
+
 static int submit_again(struct replay *p, const char *line, struct fth_error *err)
 {
 	long long time, estimate;
 	unsigned long long index;
 	if (sscanf(line, "S %lld index=%llu estimate=%lld", &time, &index, &estimate) != 3 ||
-	    index >= p->world.workload.jobs.len)
+	    index >= p->world.workload.jobs.len || !is_time(time) || !is_time(estimate))
 		return damaged(p, err, "a submission");
 	const struct fth_workload *w = &p->world.workload;
 	struct fth_job_item item = {.spec = &w->jobs.data[index], .works = w->works.data, .told = &w->told, .index = index};
@@ -144,6 +163,16 @@ static int submit_again(struct replay *p, const char *line, struct fth_error *er
 	p->ret->submits++;
 	if (fth_engine_submit(p->engine, time, &item, estimate) == FTH_NONE)
 		return damaged(p, err, "a submission before what has happened");
+	return 0;
+}
+
+static int finish_again(struct replay *p, const char *line, struct fth_error *err)
+{
+	const char *to = strstr(line, " to=");
+	int64_t at;
+	if (!to || fth_parse_i64(to + 4, strcspn(to + 4, " "), &at) || !is_time(at))
+		return damaged(p, err, "a charge");
+	fth_engine_finish(p->engine, at);
 	return 0;
 }
 
@@ -156,24 +185,29 @@ static int do_line(struct replay *p, const char *line, struct fth_error *err)
 		return submit_again(p, line, err);
 	if (line[0] == 'E') {
 		p->ret->events++;
-		if (!fth_record_parse_event(line, &ev))
+		if (!fth_record_parse_event(line, &ev) || !is_event(&ev))
 			return damaged(p, err, "an event");
-		return fth_engine_feed(p->engine, &ev, err) ? damaged(p, err, err->text) : 0;
+		struct fth_error why = {0};
+		return fth_engine_feed(p->engine, &ev, &why) ? damaged(p, err, why.text) : 0;
 	}
 	if (line[0] == 'F')
 		return strlen(line) > 2 ? fth_engine_fall_back(p->engine, line + 2, err) : damaged(p, err, "a fallback");
 	if (line[0] == 'R') {
 		p->ret->rounds++;
-		if (sscanf(line, "R %lld", &now) != 1)
+		if (sscanf(line, "R %lld", &now) != 1 || !is_time(now))
 			return damaged(p, err, "a round");
 		int r = fth_engine_round(p->engine, now, &acts, err);
+		if (r == -EINVAL) {
+			struct fth_error why = *err;
+			return damaged(p, err, why.text);
+		}
 		p->ret->actions += r ? 0 : acts.n;
 		return r;
 	}
 	if (!strncmp(line, "end", 3))
 		fth_recorder_end(&p->recorder, p->engine);
 	else if (line[0] == 'C') /* meters that the end of the run closed */
-		fth_engine_finish(p->engine, strstr(line, " to=") ? strtoll(strstr(line, " to=") + 4, NULL, 10) : 0);
+		return finish_again(p, line, err);
 	return 0;
 }
 

@@ -12,6 +12,7 @@ static const struct fth_field_rule type_rules[] = {
 	{.key = "acquire", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, acquire)},
 	{.key = "setup", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, setup)},
 	{.key = "terminate", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, terminate)},
+	{.key = "boot", .type = FTH_FIELD_BOOT, .offset = offsetof(struct fth_instance_type, boot)},
 };
 
 static const struct fth_field_rule offer_rules[] = {
@@ -24,7 +25,13 @@ static const struct fth_field_rule offer_rules[] = {
 	{.key = "start-price", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, billing.start_price)},
 	{.key = "cut-free", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, billing.cut_free)},
 	{.key = "interruptions", .type = FTH_FIELD_COUNT32, .offset = offsetof(struct fth_offer, interruptions_ppm)},
+	{.key = "unavailable", .type = FTH_FIELD_COUNT32, .offset = offsetof(struct fth_offer, unavailable_ppb)},
 	{.key = "available", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, available)},
+	{.key = "sustained", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, sustained)},
+	{.key = "contract", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_offer, contract.name)},
+	{.key = "term", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_offer, contract.term)},
+	{.key = "upfront", .type = FTH_FIELD_USD, .offset = offsetof(struct fth_offer, contract.upfront)},
+	{.key = "every-hour", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_offer, contract.every_hour)},
 };
 
 static const struct fth_instance_type type_defaults;
@@ -43,6 +50,7 @@ struct reader {
 	struct fth_catalog_store *c;
 	struct fth_line line;
 	struct fth_map types; /* symbol of a name -> type id */
+	struct fth_map seen;  /* hash of what an offer says -> its index */
 };
 
 static int read_resource(struct reader *r, struct fth_error *err)
@@ -73,6 +81,54 @@ static int read_type(struct reader *r, struct fth_error *err)
 	return 0;
 }
 
+/* A contract is bought, not launched; one whose hours cost more than on demand, which come first, is a mistake. */
+static int check_contract(struct reader *r, struct fth_offer *o, struct fth_error *err)
+{
+	const struct fth_contract *k = &o->contract;
+	if (!k->term) {
+		if (k->name || k->upfront || k->every_hour)
+			return fth_line_fail(&r->line, err, "contract=, upfront= and every-hour= need term=");
+		return 0;
+	}
+	if (o->market != FTH_RESERVED || !k->name)
+		return fth_line_fail(&r->line, err, "term= is of an offer with market=reserved and a name of its own in contract=");
+	for (size_t i = 0; i < r->c->offers.len; i++) {
+		const struct fth_offer *od = &r->c->offers.data[i];
+		if (od->type != o->type || od->market != FTH_ON_DEMAND || od->zone != o->zone)
+			continue;
+		if (o->price > od->price)
+			return fth_line_fail(&r->line, err, "contract %.60s: its hours cost more than on demand",
+					     fth_sym_str(r->c->syms, k->name));
+	}
+	o->available = false;
+	return 0;
+}
+
+static bool same_billing(const struct fth_billing *a, const struct fth_billing *b)
+{
+	return a->increment == b->increment && a->minimum == b->minimum && a->from == b->from &&
+	       a->start_price == b->start_price && a->cut_free == b->cut_free;
+}
+
+/* The same offer twice is a slip; another price or billing rule may be another class of the same thing. */
+static bool said_before(struct reader *r, const struct fth_offer *o)
+{
+	uint64_t key = fth_hash_u64((uint64_t)o->type << 32 | o->zone) ^ o->market, at;
+	key = fth_hash_u64(key ^ (uint64_t)o->price);
+	key = fth_hash_u64(key ^ (uint64_t)o->billing.increment ^ fth_hash_u64((uint64_t)o->billing.minimum));
+	if (!fth_map_get(&r->seen, key, &at)) {
+		fth_map_put(&r->seen, key, r->c->offers.len);
+		return false;
+	}
+	for (size_t i = at; i < r->c->offers.len; i++) {
+		const struct fth_offer *old = &r->c->offers.data[i];
+		if (old->type == o->type && old->zone == o->zone && old->market == o->market && old->price == o->price &&
+		    same_billing(&old->billing, &o->billing) && old->contract.name == o->contract.name)
+			return true;
+	}
+	return false;
+}
+
 static int read_offer(struct reader *r, struct fth_error *err)
 {
 	struct fth_offer o = offer_defaults();
@@ -88,6 +144,11 @@ static int read_offer(struct reader *r, struct fth_error *err)
 		return e;
 	if (o.billing.increment <= 0)
 		return fth_line_fail(&r->line, err, "increment=: must be above 0");
+	if (said_before(r, &o))
+		return fth_line_fail(&r->line, err, "offer of %.60s: the same is above, at this price", r->line.name);
+	e = check_contract(r, &o, err);
+	if (e)
+		return e;
 	fth_vec_push(&r->c->offers, o);
 	return 0;
 }
@@ -113,6 +174,7 @@ int fth_read_canon_catalog(struct fth_catalog_store *c, struct fth_input *in, st
 		e = fth_fail_at(err, -EINVAL, fth_input_name(in), fth_input_line(in), "no offer in it");
 	fth_line_release(&r.line);
 	fth_map_release(&r.types);
+	fth_map_release(&r.seen);
 	return e;
 }
 
@@ -133,7 +195,9 @@ int fth_write_catalog(const struct fth_catalog_store *c, struct fth_output *o, s
 	for (size_t i = 0; i < c->offers.len; i++) {
 		fth_str_add(&s, "offer ");
 		fth_name_write(&s, fth_sym_str(c->syms, c->types.data[c->offers.data[i].type].name));
-		fth_fields_write(&s, offer_rules, FTH_COUNT(offer_rules), &c->offers.data[i], &defaults, &names);
+		struct fth_offer offer = c->offers.data[i];
+		offer.available |= offer.contract.term > 0; /* that it cannot be launched goes without saying */
+		fth_fields_write(&s, offer_rules, FTH_COUNT(offer_rules), &offer, &defaults, &names);
 		fth_str_addc(&s, '\n');
 	}
 	int r = fth_output_write(o, s.data, s.len, err);

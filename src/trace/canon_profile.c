@@ -197,6 +197,8 @@ static int matrix_row(struct fth_profile *p, struct fth_csv *csv, bool *seen, st
 		double x = p->missing;
 		if (strcmp(csv->cells[i], "x")) {
 			int e = fth_csv_real(csv, csv->cells[i], "rate", 0, RATE_MAX, &x, err);
+			if (!e && x > 1)
+				e = fth_csv_fail(csv, err, "rate %.60s of '%.60s' is above 1: faster than alone", csv->cells[i], csv->cells[0]);
 			if (e)
 				return e;
 		}

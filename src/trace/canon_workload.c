@@ -9,6 +9,7 @@ static const char *const told_by[] = {"given", "exact", "within", "lognormal", N
 static const struct fth_field_rule header_rules[] = {
 	{.key = "name", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_workload, name)},
 	{.key = "step", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_workload, step)},
+	{.key = "epoch", .type = FTH_FIELD_TIME, .offset = offsetof(struct fth_workload, epoch)},
 	{.key = "estimates", .type = FTH_FIELD_CHOICE, .offset = offsetof(struct fth_workload, told.by), .choices = told_by},
 	{.key = "error", .type = FTH_FIELD_REAL, .offset = offsetof(struct fth_workload, told.error)},
 	{.key = "spread", .type = FTH_FIELD_REAL, .offset = offsetof(struct fth_workload, told.spread)},
@@ -54,7 +55,7 @@ struct reader {
 	struct fth_input *in;
 	struct fth_kinds *kinds;
 	struct fth_line line;
-	struct fth_workload head; /* name and step only */
+	struct fth_workload head; /* name, step, epoch and notes only */
 	struct fth_map ids;       /* symbol of the file's name of a kind -> kind id */
 	FTH_VEC(struct fth_alt) alts;
 	FTH_VEC(struct fth_task_group) groups;
@@ -69,6 +70,7 @@ static void reader_release(struct reader *r)
 	fth_vec_release(&r->alts);
 	fth_vec_release(&r->groups);
 	fth_vec_release(&r->works);
+	fth_vec_release(&r->head.notes);
 }
 
 static int read_resource(struct reader *r, struct fth_error *err)
@@ -256,6 +258,15 @@ static int read_head(struct reader *r, struct fth_error *err)
 	return e ? e : fth_line_finish(&r->line, err);
 }
 
+/* What the file it came from said of itself. */
+static int read_note(struct reader *r, struct fth_error *err)
+{
+	if (!*r->line.name)
+		return fth_line_fail(&r->line, err, "note: its text is missing");
+	fth_vec_push(&r->head.notes, fth_sym_intern(r->kinds->syms, r->line.name));
+	return fth_line_finish(&r->line, err);
+}
+
 /* 1 and the next job (groups and works in the reader), 0 at the end, -errno. */
 static int reader_next(struct reader *r, struct fth_job_spec *ret, struct fth_error *err)
 {
@@ -272,6 +283,8 @@ static int reader_next(struct reader *r, struct fth_job_spec *ret, struct fth_er
 			e = read_head(r, err);
 		else if (!strcmp(word, "resource"))
 			e = read_resource(r, err);
+		else if (!strcmp(word, "note"))
+			e = read_note(r, err);
 		else if (!strcmp(word, "kind"))
 			e = read_kind(r, err);
 		else
@@ -300,6 +313,9 @@ int fth_read_canon_workload(struct fth_workload *w, struct fth_input *in, struct
 	}
 	w->name = r.head.name;
 	w->step = r.head.step;
+	w->epoch = r.head.epoch;
+	for (size_t i = 0; i < r.head.notes.len; i++)
+		fth_vec_push(&w->notes, r.head.notes.data[i]);
 	w->told = r.head.told;
 	if (!e && !w->jobs.len)
 		e = fth_fail_at(err, -EINVAL, fth_input_name(in), fth_input_line(in), "no job in it");
@@ -464,9 +480,14 @@ int fth_write_workload(const struct fth_workload *w, struct fth_output *o, struc
 	if (!w->jobs.len)
 		return fth_fail(err, -EINVAL, "a workload without a job is not written");
 	fth_str_add(&s, "farthing-workload 1\n");
-	if (w->name || w->step || w->told.by) {
+	if (w->name || w->step || w->epoch || w->told.by) {
 		fth_str_add(&s, "workload");
 		fth_fields_write(&s, header_rules, FTH_COUNT(header_rules), w, &header_defaults, &names);
+		fth_str_addc(&s, '\n');
+	}
+	for (size_t i = 0; i < w->notes.len; i++) {
+		fth_str_add(&s, "note ");
+		fth_name_write(&s, fth_sym_str(w->syms, w->notes.data[i]));
 		fth_str_addc(&s, '\n');
 	}
 	for (uint32_t i = FTH_RES_EXTRA; i < w->kinds->nres; i++)

@@ -52,6 +52,18 @@ static int read_type(struct fth_catalog_store *c, struct fth_doc *d, const char 
 	return 0;
 }
 
+/* The file is about one region, or does not say which. */
+static int check_region(struct fth_doc *d, const char *wanted, struct fth_error *err)
+{
+	const char *region;
+	if (!json_object_get(d->root, "region"))
+		return wanted ? fth_fail_at(err, -EINVAL, d->file, 0, "it does not say of which region it is: %.60s cannot be chosen", wanted) : 0;
+	int e = fth_doc_string(d, d->root, "region", &region, err);
+	if (!e && wanted && strcmp(region, wanted))
+		e = fth_fail_at(err, -EINVAL, d->file, 0, "no offer of the wanted region in it: it is about %.60s", region);
+	return e;
+}
+
 int fth_read_eva_types(struct fth_catalog_store *c, struct fth_input *in, const struct fth_import_options *o,
 		       struct fth_error *err)
 {
@@ -62,19 +74,21 @@ int fth_read_eva_types(struct fth_catalog_store *c, struct fth_input *in, const 
 	if (!e)
 		e = fth_doc_known(&d, d.root, root_keys, err);
 	if (!e)
+		e = check_region(&d, o->region && *o->region ? o->region : NULL, err);
+	if (!e)
 		e = fth_doc_get(&d, d.root, "instance_types", JSON_OBJECT, &types, err);
 	if (!e) {
 		fth_doc_enter(&d, "instance_types");
 		json_object_foreach(types, name, type) {
 			fth_doc_enter(&d, name);
-			e = json_is_object(type) ? read_type(c, &d, name, type, o ? o->families : NULL, err)
+			e = json_is_object(type) ? read_type(c, &d, name, type, o->families, err)
 						 : fth_doc_fail(&d, err, "type %.60s: not an object", name);
 			fth_doc_leave(&d);
 			if (e)
 				break;
 		}
 		if (!e && !c->types.len)
-			e = fth_doc_fail(&d, err, "no instance type in it");
+			e = fth_doc_fail(&d, err, o->families ? "no instance type of the wanted families in it" : "no instance type in it");
 	}
 	fth_doc_release(&d);
 	return e;

@@ -206,6 +206,41 @@ static const char *parse_delay(const char *s, size_t n, struct fth_delay *ret)
 	return NULL;
 }
 
+/* "1:126s,2:186s,4:252s": sizes of a request ascending, and how long it takes. */
+static const char *parse_boot(const char *s, size_t n, struct fth_boot_step *ret)
+{
+	struct fth_boot_step b[FTH_BOOT_STEPS] = {0};
+	const char *end = s + n, *wrong;
+	int k = 0;
+	for (; s < end; k++) {
+		const char *comma = memchr(s, ',', (size_t)(end - s)), *stop = comma ? comma : end;
+		const char *colon = memchr(s, ':', (size_t)(stop - s));
+		int64_t size;
+		if (k == FTH_BOOT_STEPS)
+			return "more than eight sizes";
+		if (!colon || fth_parse_i64(s, (size_t)(colon - s), &size) || size < 1 || size > 1000000)
+			return "boot times by size are size:time,size:time";
+		if (k && size <= b[k - 1].size)
+			return "sizes ascend";
+		if ((wrong = parse_time(colon + 1, (size_t)(stop - colon) - 1, &b[k].time)))
+			return wrong;
+		b[k].size = (uint32_t)size;
+		s = stop + (comma != NULL);
+	}
+	if (!k)
+		return "boot times by size are size:time,size:time";
+	memcpy(ret, b, sizeof(b));
+	return NULL;
+}
+
+static void write_boot(struct fth_str *s, const struct fth_boot_step *b)
+{
+	for (int k = 0; k < FTH_BOOT_STEPS && b[k].size; k++) {
+		fth_str_addf(s, "%s%u:", k ? "," : "", b[k].size);
+		fth_str_duration(s, b[k].time);
+	}
+}
+
 static const char *parse_amount(int resource, const char *s, size_t n, int64_t *ret)
 {
 	static const struct {
@@ -350,6 +385,8 @@ const char *fth_field_parse(const struct fth_field_rule *rule, const char *s, si
 		else
 			return "not yes or no";
 		return NULL;
+	case FTH_FIELD_BOOT:
+		return parse_boot(s, n, to);
 	case FTH_FIELD_RES:
 		return parse_res(s, n, to, names);
 	default:
@@ -409,6 +446,8 @@ static size_t field_size(enum fth_field_type t)
 		return sizeof(bool);
 	case FTH_FIELD_DELAY:
 		return sizeof(struct fth_delay);
+	case FTH_FIELD_BOOT:
+		return FTH_BOOT_STEPS * sizeof(struct fth_boot_step);
 	case FTH_FIELD_RES:
 		return sizeof(struct fth_res);
 	default:
@@ -452,6 +491,9 @@ static void write_value(struct fth_str *s, const struct fth_field_rule *rule, co
 		return;
 	case FTH_FIELD_FLAG:
 		fth_str_add(s, *(const bool *)from ? "yes" : "no");
+		return;
+	case FTH_FIELD_BOOT:
+		write_boot(s, from);
 		return;
 	case FTH_FIELD_RES:
 		fth_field_write_res(s, from, names);

@@ -27,6 +27,7 @@ enum fth_field_type {
 	FTH_FIELD_DELAY,  /* struct fth_delay: "10s" or "6s..19s..83s" */
 	FTH_FIELD_CHOICE, /* enum, an index into choices */
 	FTH_FIELD_FLAG,   /* bool: yes, no */
+	FTH_FIELD_BOOT,   /* struct fth_boot_step[FTH_BOOT_STEPS]: 1:126s,2:186s */
 	FTH_FIELD_RES,    /* struct fth_res: gpu:1,cpu:12,mem:16GiB */
 };
 

@@ -11,6 +11,8 @@ static const struct {
 	[FTH_FORMAT_EVA_JSON] = {"eva-json", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_EVA_CSV] = {"eva-csv", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_ALIBABA_PODS] = {"alibaba-pods", FTH_CONTENT_WORKLOAD},
+	[FTH_FORMAT_SWF] = {"swf", FTH_CONTENT_WORKLOAD},
+	[FTH_FORMAT_SACCT] = {"sacct", FTH_CONTENT_WORKLOAD},
 	[FTH_FORMAT_FARTHING_CATALOG] = {"farthing-catalog", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_EVA_TYPES] = {"eva-types", FTH_CONTENT_CATALOG},
 	[FTH_FORMAT_SKYPILOT_CSV] = {"skypilot-csv", FTH_CONTENT_CATALOG},
@@ -57,6 +59,21 @@ static bool begins(const char *text, size_t n, const char *what)
 	return n >= strlen(what) && !memcmp(text, what, strlen(what));
 }
 
+/* A job of the Standard Workload Format: 18 numbers and nothing else. */
+static bool is_numbers(const char *p, size_t n)
+{
+	int fields = 0;
+	bool in = false;
+	for (size_t i = 0; i < n; i++) {
+		bool space = p[i] == ' ' || p[i] == '\t' || p[i] == '\r';
+		if (!space && !(p[i] >= '0' && p[i] <= '9') && p[i] != '-' && p[i] != '.')
+			return false;
+		fields += !space && !in;
+		in = !space;
+	}
+	return fields == 18;
+}
+
 static enum fth_format recognise(const char *p, size_t n)
 {
 	if (begins(p, n, "farthing-workload "))
@@ -81,6 +98,10 @@ static enum fth_format recognise(const char *p, size_t n)
 	}
 	const char *end = memchr(p, '\n', n);
 	size_t line = end ? (size_t)(end - p) : n;
+	if (space < n && (p[space] == ';' || is_numbers(p, line)))
+		return FTH_FORMAT_SWF;
+	if (holds(p, line, "JobID") && memchr(p, '|', line))
+		return FTH_FORMAT_SACCT;
 	if (holds(p, line, "job_id") && holds(p, line, "arrival_s"))
 		return FTH_FORMAT_EVA_CSV;
 	if (holds(p, line, "epoch") && holds(p, line, "instance_type") && holds(p, line, "price"))
@@ -154,6 +175,10 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 {
 	static const struct fth_import_options none;
 	int r = settle(in, &f, FTH_CONTENT_WORKLOAD, err);
+	if (!o)
+		o = &none;
+	if (!r)
+		r = fth_workload_wishes(f, in, o, err);
 	if (r)
 		return r;
 	if (f != FTH_FORMAT_FARTHING_WORKLOAD)
@@ -162,8 +187,12 @@ int fth_read_workload(struct fth_workload *w, struct fth_input *in, enum fth_for
 		r = fth_read_eva_json(w, in, err);
 	else if (f == FTH_FORMAT_EVA_CSV)
 		r = fth_read_eva_csv(w, in, err);
+	else if (f == FTH_FORMAT_SWF)
+		r = fth_read_swf(w, in, o ? o : &none, err);
+	else if (f == FTH_FORMAT_SACCT)
+		r = fth_read_sacct(w, in, o ? o : &none, err);
 	else if (f == FTH_FORMAT_ALIBABA_PODS)
-		r = fth_read_pods(w, in, o ? o : &none, err);
+		r = fth_read_pods(w, in, o, err);
 	else if (f == FTH_FORMAT_ALIBABA_2017)
 		r = fth_read_alibaba_2017(w, in, err);
 	else if (f == FTH_FORMAT_GOOGLE_TASKS)
@@ -180,18 +209,20 @@ int fth_read_catalog(struct fth_catalog_store *c, struct fth_input *in, enum fth
 {
 	static const struct fth_import_options none;
 	int r = settle(in, &f, FTH_CONTENT_CATALOG, err);
-	if (r)
-		return r;
 	if (!o)
 		o = &none;
+	if (!r)
+		r = fth_catalog_wishes(f, in, o, err);
+	if (r)
+		return r;
 	if (f == FTH_FORMAT_EVA_TYPES)
 		r = fth_read_eva_types(c, in, o, err);
 	else if (f == FTH_FORMAT_SKYPILOT_CSV)
 		r = fth_read_skypilot(c, in, o, err);
 	else if (f == FTH_FORMAT_EC2_TYPES)
 		r = fth_read_ec2_types(c, in, o, err);
-	else
-		r = fth_read_canon_catalog(c, in, err);
+	else if (!(r = fth_read_canon_catalog(c, in, err)))
+		r = fth_catalog_choose(c, in, o, err);
 	return r ? r : fth_catalog_finish(c, err);
 }
 

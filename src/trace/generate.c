@@ -26,7 +26,7 @@ const struct fth_param fth_generate_param_table[] = {
 	{"max_duration", FTH_PARAM_DURATION, OFFSET(max_duration), "16h", 1, 3.1e10, NULL,
 	 "uniform, log-uniform: the greatest"},
 	{"workloads", FTH_PARAM_CHOICE, OFFSET(workloads), "table7", 0, 0, mixes,
-	 "table7 (Eva's ten, demands by family); alibaba (mostly one GPU and many CPUs)"},
+	 "table7 (Eva's nine classes, ResNet18 in two sizes; demands by family, two vCPUs for each core of Table 7); alibaba (mostly one GPU and many CPUs)"},
 	{"multi_gpu", FTH_PARAM_REAL, OFFSET(multi_gpu), "0", 0, 1, NULL,
 	 "share of all jobs that ask for 2, 4 or 8 GPUs (5:4:1), the other GPU jobs for one; 0 leaves the mix"},
 	{"multi_task", FTH_PARAM_REAL, OFFSET(multi_task), "0", 0, 1, NULL,

@@ -43,6 +43,8 @@ static int write_all(struct fth_output *o, const char *p, size_t n, struct fth_e
 		ssize_t w = write(o->fd, p, n);
 		if (w < 0 && errno == EINTR)
 			continue;
+		if (w < 0 && o->fd == STDOUT_FILENO)
+			return fth_fail(err, -errno, "cannot write to standard output: %s", strerror(errno));
 		if (w < 0)
 			return fth_fail(err, -errno, "%s: %s", o->path, strerror(errno));
 		p += w;

@@ -91,14 +91,29 @@ static int read_times(struct pods *p, fth_time *ret_submit, fth_time *ret_work, 
 	return 0;
 }
 
+/* The phases that Kubernetes knows; a list that leaves them out tells of none that failed. */
+static int read_phase(struct pods *p, bool *ret_failed, struct fth_error *err)
+{
+	static const char *const phases[] = {"", "Pending", "Running", "Succeeded", "Failed", "Unknown"};
+	const char *phase = fth_csv_cell(&p->csv, PHASE);
+	*ret_failed = !strcmp(phase, "Failed");
+	for (size_t i = 0; i < FTH_COUNT(phases); i++)
+		if (!strcmp(phase, phases[i]))
+			return 0;
+	return fth_csv_fail(&p->csv, err, "pod_phase '%.60s' is not one of Pending, Running, Succeeded, Failed, Unknown", phase);
+}
+
 static int read_pod(struct pods *p, struct fth_error *err)
 {
 	struct fth_job_spec j = {.deadline = FTH_NEVER, .line = (uint32_t)fth_input_line(p->csv.in)};
 	struct fth_task_group g = {.count = 1, .first_own = FTH_NONE};
 	struct fth_res demand;
 	size_t class;
+	bool failed = false;
 	int e = read_demand(p, &demand, err);
-	if (e || !strcmp(fth_csv_cell(&p->csv, PHASE), "Failed"))
+	if (!e)
+		e = read_phase(p, &failed, err);
+	if (e || failed)
 		return e;
 	e = read_times(p, &j.submit, &g.work, err);
 	if (e)
@@ -122,6 +137,8 @@ int fth_read_pods(struct fth_workload *w, struct fth_input *in, const struct fth
 	fth_rng_seed(&p.durations, o->seed, STREAM_DURATION, 0);
 	fth_rng_seed(&p.classes, o->seed, STREAM_CLASS, 0);
 	int e = fth_csv_open(&p.csv, in, columns, FTH_COUNT(columns), err);
+	if (!e && o->mean_gap && fth_csv_has(&p.csv, CREATED) && fth_csv_has(&p.csv, DELETED))
+		e = fth_csv_fail(&p.csv, err, "the list tells when pods came: a mean gap between arrivals does not apply");
 	while (!e && (e = fth_csv_next(&p.csv, err)) > 0)
 		e = read_pod(&p, err);
 	if (!e && !w->jobs.len)

@@ -334,7 +334,7 @@ static int ec2_all(struct ec2 *x, struct fth_error *err)
 		fth_doc_leave(&x->doc);
 	}
 	if (!e && !x->c->types.len)
-		e = fth_doc_fail(&x->doc, err, "none of the types has a price");
+		e = fth_doc_fail(&x->doc, err, x->o->families ? "none of the types of the wanted families has a price" : "none of the types has a price");
 	return e;
 }
 
@@ -349,6 +349,8 @@ int fth_read_ec2_types(struct fth_catalog_store *c, struct fth_input *in, const 
 				"this file has no prices: name a file of them (CSV type,price or a SkyPilot catalog)");
 	if (!e)
 		e = read_prices(&x.prices, o, err);
+	if (!e && o->region && *o->region && !x.prices.sky)
+		e = fth_fail_at(err, -EINVAL, o->prices, 0, "a list of prices knows no regions: %.60s cannot be chosen", o->region);
 	if (!e)
 		e = ec2_all(&x, err);
 	fth_doc_release(&x.doc);

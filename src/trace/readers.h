@@ -11,6 +11,9 @@ int fth_read_eva_json(struct fth_workload *w, struct fth_input *in, struct fth_e
 int fth_read_eva_csv(struct fth_workload *w, struct fth_input *in, struct fth_error *err);
 int fth_read_pods(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
 		  struct fth_error *err);
+int fth_read_swf(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
+int fth_read_sacct(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
+		   struct fth_error *err);
 int fth_read_canon_catalog(struct fth_catalog_store *c, struct fth_input *in, struct fth_error *err);
 int fth_read_eva_types(struct fth_catalog_store *c, struct fth_input *in, const struct fth_import_options *o,
 		       struct fth_error *err);
@@ -29,6 +32,13 @@ int fth_read_ec2_spot(struct fth_market_data *m, struct fth_catalog_store *c, st
 		      const struct fth_market_options *o, struct fth_error *err);
 int fth_read_availability(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in,
 			  const struct fth_market_options *o, struct fth_error *err);
+
+/* Keep what the options want of a catalog just read; an error if that is nothing, or cannot be told. */
+int fth_catalog_choose(struct fth_catalog_store *c, struct fth_input *in, const struct fth_import_options *o,
+		       struct fth_error *err);
+/* Options that a file of this format cannot answer are refused. */
+int fth_catalog_wishes(enum fth_format f, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
+int fth_workload_wishes(enum fth_format f, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
 
 /* Letters, digits, '.', '-', '_': a resource is named inside demands without escapes. */
 bool fth_resource_name_ok(const char *name);

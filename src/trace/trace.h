@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "model/catalog.h"
+#include "model/contract.h"
 #include "model/market.h"
 #include "model/profile.h"
 #include "model/workload.h"
@@ -55,6 +56,8 @@ enum fth_format {
 	FTH_FORMAT_EVA_JSON,
 	FTH_FORMAT_EVA_CSV,
 	FTH_FORMAT_ALIBABA_PODS,      /* openb_pod_list CSV */
+	FTH_FORMAT_SWF,               /* Standard Workload Format */
+	FTH_FORMAT_SACCT,             /* sacct --parsable2 */
 	FTH_FORMAT_FARTHING_CATALOG,
 	FTH_FORMAT_EVA_TYPES,         /* Eva's instance types JSON */
 	FTH_FORMAT_SKYPILOT_CSV,
@@ -75,9 +78,10 @@ int fth_format_find(const char *name, enum fth_content content, enum fth_format 
 
 struct fth_import_options {
 	const char *prices;   /* ec2-types: CSV type,price (or a SkyPilot catalog) */
-	const char *region;   /* skypilot, ec2: only this region ("" all) */
+	const char *region;   /* only this region; NULL or "" all; refused where the file does not know */
 	const char *families; /* comma list of families to keep; NULL all */
 	bool spot;            /* skypilot: make spot offers too */
+	uint32_t node_cpus;   /* swf, sacct: processors of a node; 0: one */
 	fth_time mean_gap;    /* alibaba pods without times: Poisson arrivals with this mean */
 	uint64_t seed;
 };
@@ -106,6 +110,12 @@ int fth_load_market(struct fth_market_data *m, struct fth_catalog_store *c, cons
 		    const struct fth_market_options *o, struct fth_error *err);
 int fth_read_market(struct fth_market_data *m, struct fth_catalog_store *c, struct fth_input *in, enum fth_format f,
 		    const struct fth_market_options *o, struct fth_error *err);
+/* What plan reserve reads; see demand.c. */
+int fth_load_demand(struct fth_demand_series *s, const char *path, struct fth_error *err);
+int fth_read_demand(struct fth_demand_series *s, struct fth_input *in, struct fth_error *err);
+/* m->syms is set; CSV, or a catalog with contracts. */
+int fth_load_classes(struct fth_reserve_market *m, const char *path, struct fth_error *err);
+int fth_read_classes(struct fth_reserve_market *m, struct fth_input *in, struct fth_error *err);
 /* Microseconds since 1970 of "2024-03-01", "2024-03-01T12:30:00Z", with fraction or offset, or of plain seconds. */
 int fth_parse_when(const char *s, size_t n, fth_time *ret);
 /* What a file is, by content; FTH_FORMAT_AUTO if not recognised. */

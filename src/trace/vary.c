@@ -65,6 +65,7 @@ static void begin(struct fth_workload *to, const struct fth_workload *from)
 {
 	to->name = from->name;
 	to->step = from->step;
+	to->epoch = from->epoch;
 }
 
 /* A random order of the numbers below n: the first k of them are a fair choice. */

@@ -37,6 +37,12 @@ offers json compare --format ""
 offers json compare --format js
 offers html compare --format = h
 offers no-packing compare --policy no
+# Policies by name first, then what can be loaded, and no other file.
+mkdir "$tmp/here" && touch "$tmp/here/mine.so" "$tmp/here/notes.txt" && cd "$tmp/here" || exit 1
+offers ./mine.so compare --policy ""
+case $got in "no-packing "*) ;; *) fail "not policies first: $got" ;; esac
+case $got in *notes.txt*) fail "a file that is no policy: $got" ;; esac
+offers ./mine.so compare --policy ./
 offers launch_failure= compare --sim ""
 offers --catalog plan pack --cat
 offers bash completion ""

@@ -17,6 +17,12 @@ for file in bin/farthing include/farthing/policy.h include/farthing/types.h shar
 	share/doc/farthing/examples/my_policy.c; do
 	[ -s "$top/$file" ] || [ -s "$top/$file.gz" ] || fail "not installed: $file"
 done
+for page in $(grep -o '`docs/[a-z-]*\.md`\|`CONTRIBUTING.md`\|`LICENSE`\|`examples/my_policy.c`' "$top/share/doc/farthing/README.md" | tr -d '`' | sort -u); do
+	[ -s "$top/share/doc/farthing/$page" ] || fail "the installed README points to $page, which is not there"
+done
+for page in "$SOURCE"/docs/*.md; do
+	[ -s "$top/share/doc/farthing/docs/$(basename "$page")" ] || fail "not installed: docs/$(basename "$page")"
+done
 pc=$(find "$top" -name farthing.pc)
 [ -n "$pc" ] || fail "no farthing.pc"
 

@@ -25,16 +25,33 @@ code=$?
 cat out err | grep -q 'changed.journal:[0-9]' || fail "the line that differs is not told: $(cat out err)"
 head -n 20 run.journal >cut.journal
 expect 2 replay cut.journal
+complains "cut.journal:20: "
+: >empty.journal
+expect 2 replay empty.journal
+complains "empty.journal:1: "
+expect 2 explain empty.journal i0
+complains "empty.journal:1: "
+sed 's/^E \([0-9]*\) instance-acquired instance=i0$/E \1 instance-acquired instance=i99999/' run.journal >event.journal
+expect 2 replay event.journal
+complains "no such instance"
 expect 2 replay /nonexistent
 expect 2 replay small.fw
 
 expect 0 explain run.journal i0
 says "i0"
 says '$'
-job=$(sed -n 's/^A accepted place.*task=\([^ ]*\).*/\1/p' run.journal | head -n 1)
 key=$(sed -n '2s/,.*//p' recorded.csv)
 expect 0 explain run.journal "$key"
 says "$key"
+# Tasks are called as plans call them, and a round's figures can be read.
+printf 'farthing-workload 1\nkind A any=cpu:1,mem:1GiB\njob one submit=0s tasks=1xA:600s\njob two submit=0s kind=coupled tasks=2xA:600s,1xA:60s\n' >names.fw
+expect 0 sim -w names.fw -p eva --journal names.journal
+expect 0 explain names.journal two
+says "task two/1 on"
+says "task two/3 on"
+expect 0 explain names.journal one
+says "place     task one on"
+grep -Eq '=[0-9]*\.[0-9]{6,}' out && fail "figures of a round with more than four digits: $(grep 'in that round' out)"
 expect 2 explain run.journal no-such-job
 complains "no-such-job"
 finish

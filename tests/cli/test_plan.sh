@@ -45,6 +45,21 @@ says "12.80"
 expect 0 plan pack --workload tasks.txt --catalog catalog.txt --format csv --out plan.csv
 [ "$(wc -l <plan.csv)" -eq 5 ] || fail "not one row per task"
 
+says_line()
+{
+	grep -qF "$1" out || fail "no line '$1' in: $(cat out)"
+}
+expect 0 plan pack --workload tasks.txt --catalog catalog.txt --format html
+says_line "<h1>4 tasks on 2 instances for \$12.80 an hour</h1>"
+says_line "</html>"
+grep -Eq '(href|src)="?http' out && fail "the page loads something"
+printf 'farthing-workload 1\nkind D any=cpu:4,mem:12GiB\njob t<b> submit=0s tasks=1xD:60s\n' >angle.txt
+expect 2 plan pack --workload angle.txt --catalog catalog.txt --format xml
+expect 0 plan pack --workload angle.txt --catalog catalog.txt --format html
+says_line "t&lt;b&gt;"
+expect 0 plan pack --workload angle.txt --catalog catalog.txt
+says_line "1 task: t<b>"
+
 # All tasks of a job are there, by number.
 printf 'farthing-workload 1\nkind A any=cpu:1,mem:1GiB\njob j submit=0s kind=coupled tasks=3xA:60s\n' >many.txt
 expect 0 plan pack --workload many.txt --catalog catalog.txt --format json

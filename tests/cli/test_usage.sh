@@ -61,6 +61,51 @@ complains "/nonexistent/file"
 expect 2 compare --mean-gap soon
 complains "--mean-gap"
 
+# Said twice: one of them would go unheard.
+expect 2 compare --policy eva:round=300s,round=400s
+complains "round is given twice"
+expect 2 compare --sim launch_failure=0.1 --sim launch_failure=0.2
+complains "launch_failure is given twice"
+expect 2 compare --seed 7 --sim seed=8
+complains "seed"
+expect 2 generate --jobs 3 --set jobs=4
+complains "jobs is given twice"
+# A bare number is seconds, and the help says so.
+expect 0 generate --jobs 3 --gap 5
+cp "$tmp/out" "$tmp/bare"
+expect 0 generate --jobs 3 --gap 5s
+cmp -s "$tmp/bare" "$tmp/out" || fail "--gap 5 is not --gap 5s"
+expect 0 policies eva
+says "duration in seconds or with a unit"
+
+# What a file is called inside cannot speak to the terminal.
+printf 'farthing-workload 1\nworkload name=a%%1B[31mb%%C2%%9B\nkind A any=cpu:1,mem:1GiB\njob c%%1Bd submit=0s tasks=1xA:60s\n' >"$tmp/esc.fw"
+for args in "compare -p no-packing" "sim -p no-packing" "plan pack"; do
+	expect 0 $args -w "$tmp/esc.fw"
+	case $out in *"$(printf '\033')"*) fail "$args: an escape out of a file gets through" ;; esac
+	says '\x1b'
+done
+printf 'farthing-workload 1\nkind A any=cpu:100000,mem:1GiB\njob c%%1Bd submit=0s tasks=1xA:60s\n' >"$tmp/esc.fw"
+expect 2 compare -w "$tmp/esc.fw"
+complains 'job c\x1bd'
+
+# A reader that leaves early is no error to speak of; a full disk is, in the same words everywhere.
+for args in "generate --jobs 20000" "help --markdown" "compare -p no-packing --format html"; do
+	{
+		"$FARTHING" $args 2>"$tmp/err"
+		echo $? >"$tmp/code"
+	} | head -n 1 >/dev/null
+	[ "$(cat "$tmp/code")" = 141 ] || [ "$(cat "$tmp/code")" = 0 ] || fail "$args | head: exit code $(cat "$tmp/code")"
+	[ -s "$tmp/err" ] && fail "$args | head: $(cat "$tmp/err")"
+done
+if [ -e /dev/full ]; then
+	for args in "generate --jobs 20" "help" "policies" "compare -p no-packing" "plan pack"; do
+		"$FARTHING" $args >/dev/full 2>"$tmp/err"
+		[ $? -eq 1 ] || fail "$args: writing to a full device did not fail with 1"
+		grep -q "cannot write to standard output: " "$tmp/err" || fail "$args: $(cat "$tmp/err")"
+	done
+fi
+
 expect 2 explain
 complains "JOURNAL is missing"
 expect 2 validate

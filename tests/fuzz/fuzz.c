@@ -92,6 +92,42 @@ void fuzz_read(const void *data, size_t size, enum fth_format f, const struct ft
 	world_release(&b);
 }
 
+static void check_series(const struct fth_market_data *m, const struct fth_catalog_store *c)
+{
+	for (size_t i = 0; i < m->series.len; i++) {
+		const struct fth_market_series *s = &m->series.data[i];
+		if (s->offer >= c->offers.len || !s->steps.len || c->offers.data[s->offer].market != FTH_SPOT)
+			abort();
+		for (size_t k = 0; k < s->steps.len; k++)
+			if (s->steps.data[k].value < 0 || (k && s->steps.data[k].at <= s->steps.data[k - 1].at))
+				abort();
+	}
+}
+
+void fuzz_market(const void *data, size_t size, enum fth_format f, const struct fth_market_options *o)
+{
+	static const char catalog[] = "farthing-catalog 1\ntype m4.large holds=cpu:2,mem:8GiB\ntype p3.2xlarge holds=gpu:1,cpu:8,mem:61GiB\n"
+				      "offer m4.large price=0.1 minimum=60s\noffer m4.large zone=a market=spot price=0.03\n"
+				      "offer p3.2xlarge price=3.06\n";
+	struct world w;
+	struct fth_market_data m;
+	struct fth_input *in;
+	world_init(&w);
+	fth_market_init(&m);
+	if (world_read(&w, catalog, sizeof(catalog) - 1, FTH_FORMAT_FARTHING_CATALOG, NULL))
+		abort();
+	if (!fth_input_open_memory(&in, "us-west-2a_v100_1.json", data, size, &w.err)) {
+		int r = fth_read_market(&m, &w.catalog, in, f, o, &w.err);
+		if (r ? r >= 0 || !w.err.text[0] : !m.rows_read)
+			abort();
+		if (!r)
+			check_series(&m, &w.catalog);
+		fth_input_close(in);
+	}
+	fth_market_release(&m);
+	world_release(&w);
+}
+
 const char *fuzz_file(const void *data, size_t size)
 {
 	static int fd = -1;

@@ -13,6 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Read, and if that went well write, read again, write again: the texts must be equal. */
 void fuzz_read(const void *data, size_t size, enum fth_format f, const struct fth_import_options *o);
+/* A market file beside a small catalog; every price it gives must be one, at a time that is one. */
+void fuzz_market(const void *data, size_t size, enum fth_format f, const struct fth_market_options *o);
 /* A file in memory with these bytes; its path is valid until the next call. */
 const char *fuzz_file(const void *data, size_t size);
 

@@ -7,6 +7,7 @@
 #include "model/catalog.h"
 #include "model/workload.h"
 #include "optimize/pack.h"
+#include "trace/classes.h"
 
 struct pack_fixture {
 	struct fth_symtab *syms;
@@ -79,26 +80,13 @@ static inline void fixture_ec2(struct pack_fixture *f)
 		fixture_type(f, "r7i", fixture_res(0, 2 * sizes[i], 16 * sizes[i]), sizes[i] * 132300000);
 }
 
-enum { TABLE7 = 9 };
+enum { TABLE7 = FTH_NCLASSES };
 
 /* Demands per task of Table 7 of the Eva paper: GPUs, CPUs on p3, CPUs on c7i and r7i, GB. */
 static inline void fixture_table7(struct pack_fixture *f, fth_kind_id *ret)
 {
-	static const struct {
-		const char *name;
-		int gpu, cpu, cpu_new, gb;
-	} rows[TABLE7] = {
-		{"resnet18", 1, 4, 4, 24}, {"vit", 2, 8, 8, 60},     {"cyclegan", 1, 4, 4, 10},
-		{"gpt2", 4, 4, 4, 10},     {"sage", 1, 8, 8, 50},    {"gcn", 0, 12, 6, 40},
-		{"a3c", 0, 10, 4, 8},      {"diamond", 0, 14, 8, 16}, {"openfoam", 0, 8, 6, 8},
-	};
-	for (int i = 0; i < TABLE7; i++) {
-		struct fth_alt alts[2] = {
-			{fth_sym_intern(f->syms, "p3"), 1000000, fixture_res(rows[i].gpu, rows[i].cpu, rows[i].gb)},
-			{0, 1000000, fixture_res(rows[i].gpu, rows[i].cpu_new, rows[i].gb)},
-		};
-		ret[i] = fixture_kind(f, rows[i].name, alts, 2);
-	}
+	for (int i = 0; i < TABLE7; i++)
+		ret[i] = fth_class_kind(&f->kinds, &fth_classes[i], fth_classes[i].name);
 }
 
 /* n tasks drawn evenly from Table 7, as in the paper's comparison with an ILP. */

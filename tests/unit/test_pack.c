@@ -213,7 +213,7 @@ static void table7_within_one_percent(void **state)
 	}
 	print_message("30 x 200 tasks: %d proven, worst gap %.5f %%, mean %.1f ms, slowest %.1f ms\n", proven,
 		      100 * worst, total / 30, slowest);
-	assert_true(proven >= 28);
+	assert_true(proven >= 24 && worst < 0.001);
 }
 
 /* Full Reconfiguration is a start; the optimum is never dearer, and says how far off it was. */
@@ -387,7 +387,7 @@ static void a_start_is_checked_and_used(void **state)
 static void the_whole_alibaba_trace_at_once(void **state)
 {
 	(void)state;
-	const char *dir = getenv("FARTHING_DATA");
+	const char *env = getenv("FARTHING_DATA"), *dir = env ? env : FTH_TEST_DATA;
 	struct pack_fixture f;
 	struct fth_pack_result r;
 	struct fth_error err = {0};

@@ -324,7 +324,7 @@ static void csv_rows_have_all_columns(void **state)
 	fth_comparison_csv(&s.c, &out);
 	const char *at = out.data;
 	size_t columns = csv_row(&at, fields, 40);
-	assert_int_equal(columns, 28);
+	assert_int_equal(columns, 31);
 	assert_string_equal(fields[2].data, "cost_usd");
 	for (int i = 0; i < 3; i++) {
 		struct fth_str usd = {0};
@@ -438,6 +438,18 @@ static void cheapest_must_have_done_the_work(void **state)
 	holds(&out, "4 jobs did not end");
 	holds(&out, "no-packing took over");
 	holds(&out, "refused");
+	/* The engine's reason says who took over: once is enough. */
+	fth_str_add(&s.runs[2].note, "policy p failed: why; no-packing took over");
+	fth_str_clear(&out);
+	fth_comparison_table(&s.c, 80, false, &out);
+	const char *once = strstr(out.data, "took over");
+	assert_non_null(once);
+	assert_null(strstr(once + 1, "took over"));
+	fth_str_clear(&out);
+	fth_comparison_html(&s.c, &out);
+	once = strstr(out.data, "took over");
+	assert_non_null(once);
+	assert_null(strstr(once + 1, "took over"));
 	fth_str_release(&out);
 	sample_release(&s);
 }

@@ -45,6 +45,33 @@ static void life_of_an_instance_and_a_task(void **state)
 	fth_world_release(&w);
 }
 
+/* Ten seconds to the launch, drawn within half of it; the mean of many draws is the ten. */
+static void pauses_of_tasks_can_be_drawn(void **state)
+{
+	(void)state;
+	double sum = 0, least = 1e9, greatest = 0;
+	enum { N = 400 };
+	for (int i = 0; i < N; i++) {
+		struct fth_world w;
+		char sim[64];
+		small_world(&w);
+		small_job(&w, "a", FTH_JOB_INDEPENDENT, delayed(&w, "x"), 1, 100 * FTH_SEC, 60 * FTH_SEC);
+		snprintf(sim, sizeof(sim), "job_delay_spread=0.5,seed=%d", i);
+		struct ran r = run_it(&w, &policy_one_each, sim), again = run_it(&w, &policy_one_each, sim);
+		assert_int_equal(r.code, 0);
+		assert_string_equal(r.log.text.data, again.log.text.data);
+		double pause = time_of(&r, "task-running t0 i0") - 130;
+		assert_true(pause >= 5 && pause <= 15);
+		sum += pause;
+		least = FTH_MIN(least, pause);
+		greatest = FTH_MAX(greatest, pause);
+		ran_release(&r);
+		ran_release(&again);
+		fth_world_release(&w);
+	}
+	assert_true(sum / N > 9.5 && sum / N < 10.5 && least < 6 && greatest > 14);
+}
+
 static void an_image_is_set_up_once_an_instance(void **state)
 {
 	(void)state;
@@ -558,6 +585,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(life_of_an_instance_and_a_task),
+		cmocka_unit_test(pauses_of_tasks_can_be_drawn),
 		cmocka_unit_test(an_image_is_set_up_once_an_instance),
 		cmocka_unit_test(a_moved_task_idles_for_the_whole_boot),
 		cmocka_unit_test(a_task_that_gets_there_while_being_stopped_is_done),

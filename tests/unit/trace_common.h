@@ -84,7 +84,7 @@ static inline char *world_write(struct world *w, enum fth_content content, size_
 static inline const char *data_file(const char *name)
 {
 	static char path[4096];
-	const char *dir = getenv("FARTHING_DATA");
+	const char *env = getenv("FARTHING_DATA"), *dir = env ? env : FTH_TEST_DATA;
 	snprintf(path, sizeof(path), "%s/%s", dir ? dir : "", name);
 	if (!dir || access(path, R_OK)) {
 		if (getenv("CI"))

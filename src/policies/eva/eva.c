@@ -19,14 +19,16 @@ enum mode { ENSEMBLE, FULL, PARTIAL };
 
 struct params {
 	fth_time round;
-	double t;
-	int mode, value, learn;
+	double t, events_per_hour, p;
+	int mode, value, learn, attribution;
 	bool multi_task, fill;
 };
 
 static const char *const mode_choices[] = {"ensemble", "full", "partial", NULL};
 static const char *const value_choices[] = {"tnrp", "rp", NULL};
 static const char *const learn_choices[] = {"class", "label", NULL};
+
+static const char *const attribution_choices[] = {"rules", "all", NULL};
 
 static const struct fth_param params[] = {
 	{"round", FTH_PARAM_DURATION, offsetof(struct params, round), "300s", 1, 86400, NULL, "how often it decides"},
@@ -40,6 +42,12 @@ static const struct fth_param params[] = {
 	 "what speeds are learnt by: a task's workload class or its label"},
 	{"multi_task", FTH_PARAM_BOOL, offsetof(struct params, multi_task), "true", 0, 0, NULL,
 	 "count what a slow task costs the other tasks of its job"},
+	{"attribution", FTH_PARAM_CHOICE, offsetof(struct params, attribution), "rules", 0, 0, attribution_choices,
+	 "whose slowness explains that of a job of several tasks: one task's, by the paper's rules, or each one's own"},
+	{"events_per_hour", FTH_PARAM_REAL, offsetof(struct params, events_per_hour), "0", 0, 1e9, NULL,
+	 "arrivals and ends of jobs (lambda) in the estimate of how long a configuration lasts; 0: as seen so far"},
+	{"p", FTH_PARAM_REAL, offsetof(struct params, p), "0", 0, 0.999999, NULL,
+	 "chance that one of them leads to a Full Reconfiguration; 0: (Fulls + 1) / (events + 2) as seen so far"},
 	{"fill", FTH_PARAM_BOOL, offsetof(struct params, fill), "true", 0, 0, NULL,
 	 "Partial first offers the room left on kept instances; false: the paper's text to the letter"},
 	{0},
@@ -74,6 +82,7 @@ static int init(void **self, const struct fth_view *view, const void *p)
 	fth_tnrp_init(&e->tnrp, e->params->t);
 	e->tnrp.ignore_interference = e->params->value == 1;
 	fth_observe_init(&e->log, e->params->learn == 0);
+	e->log.each_its_own = e->params->attribution == 1;
 	fth_eva_clock_init(&e->clock);
 	*self = e;
 	return 0;
@@ -366,8 +375,10 @@ static bool weigh(struct eva *e, const struct fth_round *round, struct fth_plan 
 	const struct fth_view *v = round->view;
 	struct fth_eva_option f = {saving(e, v, &e->full), migration(e, v, &e->full)};
 	struct fth_eva_option p = {saving(e, v, &e->partial), migration(e, v, &e->partial)};
-	double lambda = fth_eva_lambda(&e->clock, round->now, e->params->round);
-	double d = fth_eva_horizon(lambda, fth_eva_p(&e->clock));
+	const struct params *q = e->params;
+	double lambda = q->events_per_hour > 0 ? q->events_per_hour / 3600
+					       : fth_eva_lambda(&e->clock, round->now, q->round);
+	double d = fth_eva_horizon(lambda, q->p > 0 ? q->p : fth_eva_p(&e->clock));
 	bool full = fth_eva_prefers_full(&f, &p, d);
 	e->clock.fulls += full;
 	fth_plan_note(plan, "S_full", f.saving);

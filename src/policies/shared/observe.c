@@ -112,6 +112,11 @@ static bool record_job(struct fth_observer_log *o, struct fth_colocation *table,
 		fth_vec_push(&o->members, c);
 		least = FTH_MIN(least, m[i].rate);
 	}
+	bool changed = false;
+	for (uint32_t i = 0; o->each_its_own && i < n; i++)
+		changed |= fth_colocation_record(table, m[i].key, o->members.data[i].others, m[i].n, least);
+	if (o->each_its_own)
+		return changed;
 	uint32_t who = fth_colocation_attribute(table, o->members.data, n, least);
 	return fth_colocation_record(table, m[who].key, o->members.data[who].others, m[who].n, least);
 }

@@ -25,6 +25,7 @@ struct fth_together {
 
 struct fth_observer_log {
 	bool by_class; /* learn by workload class; else by label */
+	bool each_its_own; /* record a job's speed under each of its tasks, not by the rules of attribution */
 	fth_time last; /* round of the last call; -1 none */
 	FTH_VEC(struct fth_seen {
 		uint32_t entry;

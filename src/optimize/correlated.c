@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "optimize/correlated.h"
+
+#include <math.h>
+
+struct shock {
+	uint32_t a, b;
+	double s;
+};
+
+struct fth_joint {
+	uint32_t n;
+	/* States, each once. */
+	uint8_t *up; /* nstates x n */
+	double *weight;
+	size_t nstates;
+	/* Shocks. */
+	double *p;
+	FTH_VEC(struct shock) shocks;
+};
+
+void fth_joint_free(struct fth_joint *j)
+{
+	if (!j)
+		return;
+	free(j->up);
+	free(j->weight);
+	free(j->p);
+	fth_vec_release(&j->shocks);
+	free(j);
+}
+
+uint32_t fth_joint_kinds(const struct fth_joint *j)
+{
+	return j->n;
+}
+
+/* ---- shocks ---- */
+
+/* What is left of a kind's availability when the causes it shares have been taken out must not exceed 1. */
+static int check_own(const struct fth_joint *j, struct fth_error *err)
+{
+	for (uint32_t i = 0; i < j->n; i++) {
+		double shared = 1;
+		for (size_t k = 0; k < j->shocks.len; k++)
+			if (j->shocks.data[k].a == i || j->shocks.data[k].b == i)
+				shared *= 1 - j->shocks.data[k].s;
+		if (j->p[i] > shared * (1 + 1e-12))
+			return fth_fail(err, -EDOM, "row %u: an availability of %g is too high for correlations that alone bring it down to %g",
+					i + 1, j->p[i], shared);
+	}
+	return 0;
+}
+
+/* P(both up) is p_a p_b / (1 - s) when s is the only cause they share; the covariance is the excess over p_a p_b. */
+static int add_pair(struct fth_joint *j, uint32_t a, uint32_t b, double rho)
+{
+	double pa = j->p[a], pb = j->p[b];
+	double cov = rho * sqrt(pa * (1 - pa) * pb * (1 - pb));
+	struct shock k = {.a = a, .b = b, .s = cov / (pa * pb + cov)};
+	if (rho > 0)
+		fth_vec_push(&j->shocks, k);
+	return 0;
+}
+
+int fth_joint_from_matrix(struct fth_joint **ret, const double *matrix, const double *p, uint32_t n, struct fth_error *err)
+{
+	struct fth_joint *j = fth_alloc(sizeof(*j));
+	int r = n ? 0 : fth_fail(err, -EINVAL, "the correlation matrix is empty");
+	j->n = n;
+	j->p = fth_alloc((n + 1) * sizeof(double));
+	for (uint32_t i = 0; i < n && !r; i++) {
+		j->p[i] = p[i];
+		if (!(p[i] > 0) || !(p[i] < 1))
+			r = fth_fail(err, -EINVAL, "row %u: availability %g is not between 0 and 1", i + 1, p[i]);
+		else if (matrix[(size_t)i * n + i] != 1)
+			r = fth_fail(err, -EINVAL, "row %u: a kind's correlation with itself is %g, not 1", i + 1, matrix[(size_t)i * n + i]);
+		for (uint32_t k = 0; k < i && !r; k++) {
+			double rho = matrix[(size_t)i * n + k];
+			if (!(rho >= -1) || !(rho < 1))
+				r = fth_fail(err, -EINVAL, "row %u, column %u: %g is not a correlation from -1 to below 1", i + 1, k + 1, rho);
+			else if (rho != matrix[(size_t)k * n + i])
+				r = fth_fail(err, -EINVAL, "row %u, column %u: the matrix is not symmetric", i + 1, k + 1);
+			else
+				r = add_pair(j, k, i, rho);
+		}
+	}
+	if (!r)
+		r = check_own(j, err);
+	if (r) {
+		fth_joint_free(j);
+		return r;
+	}
+	*ret = j;
+	return 0;
+}
+
+/* The causes that matter for a pool, and what is decided about them. */
+struct causes {
+	struct shock *k;
+	size_t n;
+	struct fth_pool_part *parts; /* of the kinds in the pool, without what they share within it */
+	uint32_t nparts;
+	uint32_t *down;              /* how many causes hold each part down */
+	uint64_t m;
+	bool all_down;               /* asked for: that all are down, not that the capacity is missing */
+};
+
+static int heavier(const void *a, const void *b)
+{
+	const struct fth_pool_part *x = a, *y = b;
+	return x->weight < y->weight ? 1 : x->weight > y->weight ? -1 : 0;
+}
+
+static double settle(const struct causes *c)
+{
+	struct fth_pool_part *left = fth_alloc((c->nparts + 1) * sizeof(*left));
+	uint32_t n = 0;
+	double all = 1;
+	for (uint32_t i = 0; i < c->nparts; i++)
+		if (!c->down[i]) {
+			left[n++] = c->parts[i];
+			all *= 1 - c->parts[i].p;
+		}
+	double bad = all;
+	if (!c->all_down) {
+		qsort(left, n, sizeof(*left), heavier);
+		bad = fth_pool_shortfall(left, n, c->m, 1e-16, 1000000);
+		if (bad < 0)
+			bad = 1 - fth_pool_availability(left, n, c->m);
+	}
+	free(left);
+	return bad;
+}
+
+/* Probability of the bad event over all cases of the causes from k on. A case below 1e-15 counts as bad for a pool and as not so
+ * for a set, so that errors are on the safe side of both uses. */
+static double by_cause(struct causes *c, size_t k, double prob)
+{
+	if (prob < 1e-15)
+		return c->all_down ? 0 : prob;
+	if (k == c->n)
+		return prob * settle(c);
+	double bad = by_cause(c, k + 1, prob * (1 - c->k[k].s));
+	c->down[c->k[k].a]++;
+	c->down[c->k[k].b]++;
+	bad += by_cause(c, k + 1, prob * c->k[k].s);
+	c->down[c->k[k].a]--;
+	c->down[c->k[k].b]--;
+	return bad;
+}
+
+/* members: kinds of the pool or set; weights may be NULL. */
+static double bad_by_shocks(const struct fth_joint *j, const uint32_t *members, uint32_t n, const struct fth_pool_part *weights,
+			    uint64_t m, double failure)
+{
+	uint32_t *place = fth_alloc(j->n * sizeof(*place)), *down = fth_alloc((n + 1) * sizeof(*down));
+	struct fth_pool_part *parts = fth_alloc((n + 1) * sizeof(*parts));
+	struct shock *shocks = fth_alloc((j->shocks.len + 1) * sizeof(*shocks));
+	struct causes c = {.k = shocks, .parts = parts, .nparts = n, .down = down, .m = m, .all_down = !weights};
+	memset(place, 0xff, j->n * sizeof(*place));
+	for (uint32_t i = 0; i < n; i++) {
+		place[members[i]] = i;
+		parts[i] = (struct fth_pool_part){weights ? weights[members[i]].weight : 1, j->p[members[i]]};
+	}
+	for (size_t k = 0; k < j->shocks.len; k++) {
+		struct shock s = j->shocks.data[k];
+		if (place[s.a] == FTH_NONE || place[s.b] == FTH_NONE)
+			continue; /* shared with a kind that is not here: as good as its own */
+		s.a = place[s.a];
+		s.b = place[s.b];
+		parts[s.a].p = FTH_MIN(parts[s.a].p / (1 - s.s), 1);
+		parts[s.b].p = FTH_MIN(parts[s.b].p / (1 - s.s), 1);
+		shocks[c.n++] = s;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		parts[i].p *= 1 - failure;
+	double bad = by_cause(&c, 0, 1);
+	free(place);
+	free(down);
+	free(parts);
+	free(shocks);
+	return bad;
+}
+
+/* ---- states ---- */
+
+static int compare_states(const void *a, const void *b, void *joint)
+{
+	const struct fth_joint *j = joint;
+	return memcmp(j->up + *(const size_t *)a * j->n, j->up + *(const size_t *)b * j->n, j->n);
+}
+
+/* The same state measured at several times is one. */
+static void merge_states(struct fth_joint *j)
+{
+	size_t *order = fth_alloc((j->nstates + 1) * sizeof(*order)), kept = 0;
+	for (size_t i = 0; i < j->nstates; i++)
+		order[i] = i;
+	qsort_r(order, j->nstates, sizeof(*order), compare_states, j);
+	uint8_t *up = fth_alloc(j->nstates * j->n + 1);
+	double *weight = fth_alloc((j->nstates + 1) * sizeof(*weight));
+	for (size_t i = 0; i < j->nstates; i++) {
+		const uint8_t *row = j->up + order[i] * j->n;
+		if (!kept || memcmp(up + (kept - 1) * j->n, row, j->n))
+			memcpy(up + kept++ * j->n, row, j->n);
+		weight[kept - 1] += j->weight[order[i]];
+	}
+	free(j->up);
+	free(j->weight);
+	free(order);
+	j->up = up;
+	j->weight = weight;
+	j->nstates = kept;
+}
+
+int fth_joint_from_states(struct fth_joint **ret, const uint8_t *up, const double *weight, size_t nstates, uint32_t n,
+			  struct fth_error *err)
+{
+	double sum = 0;
+	for (size_t s = 0; s < nstates; s++) {
+		if (!(weight[s] > 0) || !isfinite(weight[s]))
+			return fth_fail(err, -EINVAL, "state %zu: weight %g is not a positive number", s + 1, weight[s]);
+		sum += weight[s];
+	}
+	if (!nstates || !n)
+		return fth_fail(err, -EINVAL, "there is no state to learn from");
+	struct fth_joint *j = fth_alloc(sizeof(*j));
+	j->n = n;
+	j->nstates = nstates;
+	j->up = fth_alloc(nstates * n);
+	j->weight = fth_alloc(nstates * sizeof(double));
+	for (size_t i = 0; i < nstates * n; i++)
+		j->up[i] = up[i] != 0;
+	for (size_t s = 0; s < nstates; s++)
+		j->weight[s] = weight[s] / sum;
+	merge_states(j);
+	*ret = j;
+	return 0;
+}
+
+void fth_joint_marginals(const struct fth_joint *j, double *p)
+{
+	for (uint32_t i = 0; i < j->n; i++) {
+		p[i] = j->p ? j->p[i] : 0;
+		for (size_t s = 0; s < j->nstates; s++)
+			p[i] += j->up[s * j->n + i] ? j->weight[s] : 0;
+	}
+}
+
+void fth_joint_correlations(const struct fth_joint *j, double *matrix)
+{
+	double *p = fth_alloc((j->n + 1) * sizeof(*p));
+	fth_joint_marginals(j, p);
+	for (uint32_t a = 0; a < j->n; a++)
+		for (uint32_t b = 0; b < j->n; b++) {
+			double both = 0, sd = sqrt(FTH_MAX(p[a] * (1 - p[a]) * p[b] * (1 - p[b]), 0));
+			uint32_t pair[2] = {a, b};
+			if (j->p) { /* P(both up) = p_a + p_b - 1 + P(both down) */
+				both = a == b ? p[a] : p[a] + p[b] - 1 + fth_joint_all_down(j, pair, 2, 0);
+			} else {
+				for (size_t s = 0; s < j->nstates; s++)
+					both += j->up[s * j->n + a] && j->up[s * j->n + b] ? j->weight[s] : 0;
+			}
+			matrix[(size_t)a * j->n + b] = a == b ? 1 : sd > 1e-12 ? (both - p[a] * p[b]) / sd : 0;
+		}
+	free(p);
+}
+
+/* Given a state, kinds that are up still fail on their own. */
+static double state_shortfall(const struct fth_joint *j, const uint8_t *up, const struct fth_pool_part *parts, uint64_t m, double failure)
+{
+	uint64_t have = 0;
+	for (uint32_t i = 0; i < j->n; i++)
+		have += up[i] ? parts[i].weight : 0;
+	if (have < m || failure == 0)
+		return have < m;
+	struct fth_pool_part *left = fth_alloc((j->n + 1) * sizeof(*left));
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < j->n; i++)
+		if (up[i] && parts[i].weight)
+			left[n++] = (struct fth_pool_part){parts[i].weight, 1 - failure};
+	qsort(left, n, sizeof(*left), heavier);
+	double bad = fth_pool_shortfall(left, n, m, 1e-16, 1000000);
+	if (bad < 0)
+		bad = 1 - fth_pool_availability(left, n, m);
+	free(left);
+	return bad;
+}
+
+/* ---- both ---- */
+
+double fth_joint_availability(const struct fth_joint *j, const struct fth_pool_part *parts, uint64_t m, double failure)
+{
+	double bad = 0;
+	if (!m)
+		return 1;
+	if (!j->p) {
+		for (size_t s = 0; s < j->nstates; s++)
+			bad += j->weight[s] * state_shortfall(j, j->up + s * j->n, parts, m, failure);
+		return 1 - bad;
+	}
+	uint32_t *members = fth_alloc((j->n + 1) * sizeof(*members)), n = 0;
+	for (uint32_t i = 0; i < j->n; i++)
+		if (parts[i].weight)
+			members[n++] = i;
+	bad = bad_by_shocks(j, members, n, parts, m, failure);
+	free(members);
+	return 1 - bad;
+}
+
+double fth_joint_all_down(const struct fth_joint *j, const uint32_t *set, uint32_t n, double failure)
+{
+	if (j->p)
+		return bad_by_shocks(j, set, n, NULL, 0, failure);
+	double sum = 0;
+	for (size_t s = 0; s < j->nstates; s++) {
+		double all = j->weight[s];
+		for (uint32_t i = 0; i < n; i++)
+			all *= j->up[s * j->n + set[i]] ? failure : 1;
+		sum += all;
+	}
+	return sum;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Discounts by how much of a calendar month a slot was used. */
+#include "optimize/reserve.h"
+
+static int compare_uses(const void *a, const void *b)
+{
+	const struct fth_use *x = a, *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/* Days since 1970 of the first of a month, months counted from January 1970. */
+static int64_t month_start_day(int64_t month)
+{
+	static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+	int64_t year = 1970 + month / 12, m = month % 12, y = year - 1;
+	int64_t days = (year - 1970) * 365 + (y / 4 - 492) - (y / 100 - 19) + (y / 400 - 4) + before[m];
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	return days + (m >= 2 && leap);
+}
+
+static int64_t month_of(fth_time at)
+{
+	int64_t day = at / FTH_DAY, month = day / 31; /* never too late */
+	while (month_start_day(month + 1) <= day)
+		month++;
+	return month;
+}
+
+static double month_cost(double used_hours, double month_hours, double price)
+{
+	double cost = 0;
+	for (int q = 0; q < 4; q++) {
+		double part = FTH_MIN(used_hours - 0.25 * q * month_hours, 0.25 * month_hours);
+		if (part > 0)
+			cost += part * price * (1 - 0.2 * q);
+	}
+	/* A minimum may bill more than a month holds of a slot; that is at the last price too. */
+	return cost + FTH_MAX(used_hours - month_hours, 0.0) * price * 0.4;
+}
+
+struct slot {
+	fth_time free_at;
+	int64_t month; /* of the hours gathered */
+	double hours;
+	double cost;
+};
+
+static void close_month(struct slot *s, double price)
+{
+	if (s->hours > 0) {
+		double length = (double)(month_start_day(s->month + 1) - month_start_day(s->month)) * 24;
+		s->cost += month_cost(s->hours, length, price);
+	}
+	s->hours = 0;
+}
+
+static void use_slot(struct slot *s, fth_time from, fth_time to, double price)
+{
+	while (from < to) {
+		int64_t month = month_of(from);
+		fth_time end = FTH_MIN(to, month_start_day(month + 1) * FTH_DAY);
+		if (month != s->month)
+			close_month(s, price);
+		s->month = month;
+		s->hours += (double)(end - from) / (double)FTH_HOUR;
+		from = end;
+	}
+}
+
+double fth_sustained_cost(struct fth_use *uses, size_t n, double price, fth_time epoch)
+{
+	struct fth_heap ends = {0}, free_slots = {0};
+	FTH_VEC(struct slot) slots = {0};
+	double cost = 0;
+	qsort(uses, n, sizeof(*uses), compare_uses);
+	for (size_t i = 0; i < n; i++) {
+		while (ends.len && ends.data[0].time <= uses[i].from) {
+			uint32_t s = fth_heap_pop(&ends).a;
+			fth_heap_push(&free_slots, s, 0, s, 0, 0);
+		}
+		uint32_t s = (uint32_t)slots.len;
+		if (free_slots.len)
+			s = fth_heap_pop(&free_slots).a;
+		else
+			fth_vec_push(&slots, (struct slot){0});
+		use_slot(&slots.data[s], epoch + uses[i].from, epoch + uses[i].to, price);
+		fth_heap_push(&ends, uses[i].to, 0, s, 0, 0);
+	}
+	for (size_t s = 0; s < slots.len; s++) {
+		close_month(&slots.data[s], price);
+		cost += slots.data[s].cost;
+	}
+	fth_heap_release(&ends);
+	fth_heap_release(&free_slots);
+	fth_vec_release(&slots);
+	return cost;
+}

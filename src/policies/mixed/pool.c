@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The services' pool: how much they need, and which machines hold that with the availability asked for. */
+#include "policies/mixed/mixed.h"
+
+/* How long each offer could be had: what its availability is estimated from where the catalog does not tell it. */
+void mixed_watch(struct mixed *m, const struct fth_round *round)
+{
+	const struct fth_catalog *c = round->view->catalog;
+	for (fth_offer_id i = 0; i < m->noffers; i++) {
+		m->seen[i] += round->now - m->watched;
+		m->up[i] += m->was_up[i] ? round->now - m->watched : 0;
+		m->was_up[i] = c->offers[i].available;
+	}
+	m->watched = round->now;
+}
+
+/* Never seen to fall is no proof: five nines at most. A day of having been there stands at the beginning. */
+static double availability_of(const struct mixed *m, const struct fth_offer *o, fth_offer_id id)
+{
+	double p = o->unavailable_ppb ? 1 - (double)o->unavailable_ppb / 1e9
+				      : (double)(m->up[id] + FTH_DAY) / (double)(m->seen[id] + FTH_DAY);
+	return FTH_MAX(FTH_MIN(p, 0.99999), 1e-6);
+}
+
+static void sum_services(struct mixed *m, const struct fth_view *v)
+{
+	memset(&m->served, 0, sizeof(m->served));
+	m->any_service = false;
+	for (fth_job_id id = v->first_job; id != FTH_NONE;) {
+		const struct fth_job *j = fth_view_job(v, id);
+		id = j->next;
+		if (j->kind != FTH_JOB_SERVICE)
+			continue;
+		m->any_service = true;
+		for (uint32_t k = 0; k < j->ntasks; k++) {
+			const struct fth_task *t = fth_view_task(v, j->first_task + k);
+			if (t && v->kinds[t->kind].nalts)
+				fth_res_add(&m->served, &v->kinds[t->kind].alts[v->kinds[t->kind].nalts - 1].demand);
+		}
+	}
+}
+
+/* Capacity is counted in whole CPUs, or GPUs where no CPU is asked for. */
+static uint64_t units(const struct fth_res *r)
+{
+	int64_t milli = r->v[FTH_CPU] ? r->v[FTH_CPU] : r->v[FTH_GPU];
+	return (uint64_t)((milli + 999) / 1000);
+}
+
+static fth_price on_demand_price(const struct fth_catalog *c, fth_type_id type)
+{
+	fth_price best = 0;
+	for (fth_offer_id i = 0; i < c->noffers; i++)
+		if (c->offers[i].type == type && c->offers[i].market == FTH_ON_DEMAND && (!best || c->offers[i].price < best))
+			best = c->offers[i].price;
+	return best;
+}
+
+static void hold_on_demand(struct mixed *m, const struct fth_view *v)
+{
+	const struct fth_catalog *c = v->catalog;
+	fth_offer_id best = FTH_NONE;
+	uint64_t need = units(&m->served), best_n = 0;
+	double best_cost = 0;
+	for (fth_offer_id i = 0; i < m->noffers; i++) {
+		const struct fth_instance_type *t = &c->types[c->offers[i].type];
+		uint64_t each = (uint64_t)(m->served.v[FTH_CPU] ? t->capacity.v[FTH_CPU] : t->capacity.v[FTH_GPU]) / 1000;
+		if (c->offers[i].market != FTH_ON_DEMAND || !each)
+			continue;
+		uint64_t n = (need + each - 1) / each;
+		if (t->capacity.v[FTH_MEM] > 0)
+			n = FTH_MAX(n, (uint64_t)((m->served.v[FTH_MEM] + t->capacity.v[FTH_MEM] - 1) / t->capacity.v[FTH_MEM]));
+		double cost = (double)n * (double)c->offers[i].price;
+		if (best == FTH_NONE || cost < best_cost) {
+			best = i;
+			best_n = n;
+			best_cost = cost;
+		}
+	}
+	if (best != FTH_NONE)
+		m->want[best] = (uint32_t)FTH_MIN(best_n, (uint64_t)1000000);
+}
+
+static fth_spot_planner *planner(const struct mixed *m)
+{
+	return m->params->pool == POOL_TR ? fth_spot_tr : m->params->pool == POOL_TR_ARTIFACT ? fth_spot_tr_artifact : fth_spot_search;
+}
+
+/* The pool of spot offers; false: there is none that meets the target for less than on demand. */
+static bool hold_spot(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
+{
+	const struct fth_catalog *c = v->catalog;
+	struct fth_spot_offer *offers = fth_alloc((m->noffers + 1) * sizeof(*offers));
+	fth_offer_id *ids = fth_alloc((m->noffers + 1) * sizeof(*ids));
+	struct fth_spot_problem p = {.offers = offers, .capacity = FTH_MAX(units(&m->served), (uint64_t)1), .target = m->params->availability,
+				     .failure = m->params->failure, .memory = m->served.v[FTH_MEM]};
+	for (fth_offer_id i = 0; i < m->noffers; i++) {
+		const struct fth_offer *o = &c->offers[i];
+		const struct fth_instance_type *t = &c->types[o->type];
+		int64_t each = (m->served.v[FTH_CPU] ? t->capacity.v[FTH_CPU] : t->capacity.v[FTH_GPU]) / 1000;
+		if (o->market != FTH_SPOT || each < 1 || o->price <= 0)
+			continue;
+		ids[p.noffers] = i;
+		offers[p.noffers++] = (struct fth_spot_offer){.type = "", .zone = "", .capacity = (uint64_t)each, .price = fth_usd(o->price),
+							      .on_demand = fth_usd(on_demand_price(c, o->type)),
+							      .availability = availability_of(m, o, i), .memory = t->capacity.v[FTH_MEM]};
+	}
+	struct fth_spot_plan pool;
+	bool found = false;
+	if (p.noffers && !planner(m)(&p, &pool, NULL)) {
+		found = pool.met && !pool.fallback;
+		for (uint32_t k = 0; k < p.noffers && found; k++)
+			m->want[ids[k]] = pool.count[k];
+		fth_plan_note(plan, "pool cost/h", pool.cost);
+		fth_plan_note(plan, "pool availability", pool.availability);
+		fth_plan_note(plan, "pool units", (double)pool.total);
+		fth_spot_plan_release(&pool);
+	}
+	free(offers);
+	free(ids);
+	return found;
+}
+
+int mixed_plan_pool(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
+{
+	m->replan = false;
+	sum_services(m, v);
+	memset(m->want, 0, (m->noffers + 1) * sizeof(*m->want));
+	if (!m->any_service)
+		return 0;
+	if (!m->transient || !hold_spot(m, v, plan))
+		hold_on_demand(m, v);
+	return 0;
+}

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# plan spot and market: the paper's example, files to apply, bad input.
+. "$SOURCE/tests/cli/common.sh"
+cd "$tmp" || exit 1
+
+head='ECU,AvgSpotPrice,OnDemandPrice,VM,Availability'
+printf '%s\n' "$head" '1,0.02,0.5,a,0.9' '1,0.02,0.5,b,0.9' >pool.csv
+
+# Two types, each there for 90 %: 1 ECU for 99 % takes one of each.
+expect 0 plan spot --capacity 1 --availability 0.99 --pool pool.csv --format json
+for word in '"schema": "farthing.plan.spot/1"' '"policy": "search"' '"met": true' '"cost_per_hour": 0.04' '"capacity": 2' '"excess": 1' \
+	'"on_demand_per_hour": 0.5' '"type": "a"' '"type": "b"' '"wall_s"' '"lower_bound_per_hour"' '"gap"'; do
+	case $out in *"$word"*) ;; *) fail "no $word in: $out" ;; esac
+done
+printf '%s\n' "$out" | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert list(d) == ["schema", "policy", "met", "cost_per_hour", "availability", "capacity", "excess", "on_demand_per_hour",
+	"lower_bound_per_hour", "gap", "pool", "wall_s"], list(d)
+assert abs(d["availability"] - 0.99) < 1e-12 and d["gap"] >= 0' || fail "the JSON is not as promised"
+for policy in tr tr-artifact cheapest diverse availability on-demand; do
+	expect 0 plan spot -c 1 -a 0.99 -p pool.csv --policy $policy --format json
+done
+
+expect 0 plan spot -c 1 -a 0.99 -p pool.csv
+case $out in *CHOSEN*) ;; *) fail "no CHOSEN mark: $out" ;; esac
+case $out in *'MISSES the target'*) ;; *) fail "no rejected alternative: $out" ;; esac
+
+# Files to apply.
+expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format create-fleet
+printf '%s\n' "$out" | python3 -c 'import json, sys
+for q in json.load(sys.stdin):
+	t = q["TargetCapacitySpecification"]
+	assert q["Type"] in ("maintain", "request", "instant")
+	assert t["TotalTargetCapacity"] == t["OnDemandTargetCapacity"] + t["SpotTargetCapacity"] >= 1
+	assert t["DefaultTargetCapacityType"] in ("spot", "on-demand")
+	for c in q["LaunchTemplateConfigs"]:
+		assert set(c) == {"LaunchTemplateSpecification", "Overrides"}
+		assert c["LaunchTemplateSpecification"]["LaunchTemplateName"] and c["LaunchTemplateSpecification"]["Version"]
+		for o in c["Overrides"]:
+			assert set(o) <= {"InstanceType", "AvailabilityZone", "WeightedCapacity"} and o["WeightedCapacity"] > 0' ||
+	fail "not a CreateFleet request: $out"
+expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format karpenter
+case $out in *'apiVersion: karpenter.sh/v1'*'kind: NodePool'*'values: ["a"]'*'---'*) ;; *) fail "not node pools: $out" ;; esac
+expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format kube-aws
+case $out in *'nodePools:'*'targetCapacity: 1'*'weightedCapacity: 1'*) ;; *) fail "not node pools: $out" ;; esac
+
+# Tiers, and offers that fall together.
+expect 0 plan spot --tier web=2 --tier db=1 -a 0.99 -p pool.csv
+case $out in *'the whole service is there for'*) ;; *) fail "no word of the whole: $out" ;; esac
+printf ',a,b\na,1,0.5\nb,0.5,1\n' >joint.csv
+expect 0 plan spot -c 1 -a 0.9 -p pool.csv --joint joint.csv --format json
+
+# Bad input names what is wrong, and where.
+bad()
+{
+	words=$1
+	shift
+	expect 2 "$@"
+	complains "$words"
+}
+row()
+{
+	printf '%s\n' "$head" "$@" >bad.csv
+}
+row '1,0.1,1,a,1' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,1,a,0.5' '1,0.1,1,b,0' && bad bad.csv:3 plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,1,a,nan' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,1,a,0.5' '1,0.1,1,a,0.5' && bad twice plan spot -c 1 -a 0.9 -p bad.csv
+row && bad 'no rows' plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,0,a,0.5' && bad 'best reachable is 0.5' plan spot -c 1 -a 0.9 -p bad.csv
+for share in 0 1 1.5 nan; do bad --availability plan spot -c 1 -a $share -p pool.csv; done
+bad --capacity plan spot -c 0 -a 0.9 -p pool.csv
+bad --pool plan spot -c 1 -a 0.9
+
+# A market's history becomes a table, and plans of the past are tried on the future.
+cat >catalog.txt <<'X'
+farthing-catalog 1
+type m holds=cpu:2,mem:8GiB
+offer m price=0.2
+X
+printf 'epoch,az,instance_type,price\n0,x,m,0.05\n1000,x,m,0.5\n1100,x,m,0.05\n0,y,m,0.1\n4000,y,m,0.1\n' >prices.csv
+expect 0 market summarize --market prices.csv --catalog catalog.txt --states states.csv --correlations corr.csv --out table.csv
+expect 0 plan spot -c 4 -a 0.99 -p table.csv --joint states.csv --format json
+expect 0 plan spot -c 4 -a 0.99 -p table.csv --joint corr.csv --format json
+expect 0 market check --market prices.csv --catalog catalog.txt --capacity 2 -a 0.9 --window 500s
+bad --market market summarize --catalog catalog.txt
+finish

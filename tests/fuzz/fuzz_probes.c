@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_market(data, size, FTH_FORMAT_AVAILABILITY, NULL);
+	fuzz_market(data, size, FTH_FORMAT_AVAILABILITY, &(struct fth_market_options){.any_type = true, .zones = "a,us-west-2a"});
+	fuzz_market(data, size, FTH_FORMAT_AVAILABILITY, &(struct fth_market_options){.type = "m4.large", .zone = "a"});
+	return 0;
+}

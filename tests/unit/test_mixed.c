@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Services on transient machines, batch work on the excess: the policies tr, on-demand, on-demand+transient. */
+
+
+#include "policies/table.h"
+#include "sim_rig.h"
+
+/* Spot offers of two kinds of 4 CPUs at 0.2 and 0.3 $/h, each there for 90 %; on demand they are 1 and 2 $/h. */
+static void mixed_world(struct fth_world *w)
+{
+	small_world(w);
+	for (int k = 0; k < 2; k++) {
+		struct fth_offer o = w->catalog.offers.data[k ? B_BIG : A_BIG];
+		o.market = FTH_SPOT;
+		o.price = k ? FTH_USD * 3 / 10 : FTH_USD / 5;
+		o.unavailable_ppb = 100000000;
+		fth_vec_push(&w->catalog.offers, o);
+	}
+	assert_int_equal(fth_catalog_finish(&w->catalog, NULL), 0);
+}
+
+/* The first kind is gone from 1000 s to 5000 s. */
+static void lose_first_kind(struct fth_world *w)
+{
+	w->has_market = true;
+	fth_market_add(&w->market, NTYPES, FTH_MARKET_AVAILABLE, true, 0, 1);
+	fth_market_add(&w->market, NTYPES, FTH_MARKET_AVAILABLE, true, 1000 * FTH_SEC, 0);
+	fth_market_add(&w->market, NTYPES, FTH_MARKET_AVAILABLE, true, 5000 * FTH_SEC, 1);
+	fth_market_finish(&w->market);
+}
+
+static struct ran run_with(struct fth_world *w, const struct fth_policy_ops *ops, const char *params)
+{
+	struct ran r = {.log = {.base = {.before_event = log_event}}};
+	struct fth_sim_params p = {0};
+	struct fth_policy_choice choice;
+	char text[200];
+	fth_params_defaults(fth_sim_param_table, &p);
+	assert_int_equal(fth_params_parse(fth_sim_param_table, &p, "sim", "notice=120s", NULL), 0);
+	fth_workload_finish(&w->workload);
+	snprintf(text, sizeof(text), "%s%s%s", ops->name, *params ? ":" : "", params);
+	assert_int_equal(fth_policy_choose(&choice, fth_policies, text, &r.err), 0);
+	r.code = fth_sim_run(&r.e, w, &choice, &fth_policy_no_packing, &p, &r.log.base, NULL, &r.err);
+	fth_policy_choice_release(&choice);
+	fth_str_add(&r.log.text, "");
+	return r;
+}
+
+static unsigned count(const char *text, const char *word)
+{
+	unsigned n = 0;
+	for (const char *p = text; (p = strstr(p, word)); p += strlen(word))
+		n++;
+	return n;
+}
+
+static void batch_runs_on_the_excess_and_gives_way(void **state)
+{
+	(void)state;
+	struct fth_world w;
+	mixed_world(&w);
+	fth_kind_id x = small_cpus(&w, "x", 4);
+	small_job(&w, "web", FTH_JOB_SERVICE, x, 1, 0, FTH_HOUR);
+	small_job(&w, "batch", FTH_JOB_INDEPENDENT, x, 1, 10 * FTH_SEC, 6000 * FTH_SEC);
+	lose_first_kind(&w);
+	struct ran r = run_with(&w, &fth_policy_tr, "availability=0.98,batch=none");
+	assert_int_equal(r.code, 0);
+	/* One of each kind is held. The service starts on the first, batch on the second; when the first is given notice, batch goes
+	 * and the service comes; when the first can be had again it is asked for again, and batch runs there. */
+	assert_int_equal(count(r.log.text.data, "instance-acquired"), 3);
+	assert_int_equal(count(r.log.text.data, "revocation-notice"), 1);
+	assert_int_equal(count(r.log.text.data, "task-lost"), 0); /* moved in time */
+	assert_non_null(strstr(r.log.text.data, "1000 task-left t1 i1"));
+	assert_non_null(strstr(r.log.text.data, "1000 task-running t0 i1"));
+	assert_non_null(strstr(r.log.text.data, "5030 task-running t1 i2"));
+	assert_true(time_of(&r, "job-done j1") == 5030 + 6000 - (1000 - 30)); /* its state was saved */
+	ran_release(&r);
+	fth_world_release(&w);
+}
+
+static void rivals_rent_on_demand(void **state)
+{
+	(void)state;
+	const struct fth_policy_ops *const rivals[] = {&fth_policy_on_demand, &fth_policy_on_demand_transient};
+	double bill[2];
+	for (int k = 0; k < 2; k++) {
+		struct fth_world w;
+		mixed_world(&w);
+		fth_kind_id x = small_cpus(&w, "x", 4);
+		small_job(&w, "web", FTH_JOB_SERVICE, x, 1, 0, FTH_HOUR);
+		small_job(&w, "batch", FTH_JOB_INDEPENDENT, x, 2, 10 * FTH_SEC, 900 * FTH_SEC);
+		struct ran r = run_with(&w, rivals[k], "");
+		assert_int_equal(r.code, 0);
+		assert_int_equal(count(r.log.text.data, "instance-acquired"), 3);
+		bill[k] = (double)fth_engine_ledger(r.e)->total;
+		ran_release(&r);
+		fth_world_release(&w);
+	}
+	assert_true(bill[1] < bill[0]); /* batch work on spot is cheaper */
+}
+
+static void without_spot_offers_on_demand(void **state)
+{
+	(void)state;
+	struct fth_world w;
+	small_world(&w);
+	fth_kind_id x = small_cpus(&w, "x", 2);
+	small_job(&w, "web", FTH_JOB_SERVICE, x, 4, 0, FTH_HOUR);
+	small_job(&w, "batch", FTH_JOB_RIGID, x, 3, 10 * FTH_SEC, 500 * FTH_SEC);
+	struct ran r = run_with(&w, &fth_policy_tr, "batch=spot");
+	assert_int_equal(r.code, 0);
+	assert_int_equal(count(r.log.text.data, "job-done"), 1);
+	ran_release(&r);
+	fth_world_release(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(batch_runs_on_the_excess_and_gives_way),
+		cmocka_unit_test(rivals_rent_on_demand),
+		cmocka_unit_test(without_spot_offers_on_demand),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
