@@ -12,6 +12,7 @@ const struct fth_verb *const fth_verbs[] = {
 	&fth_verb_import,
 	&fth_verb_generate,
 	&fth_verb_validate,
+	&fth_verb_predict,
 	&fth_verb_policies,
 	&fth_verb_replay,
 	&fth_verb_explain,

@@ -15,6 +15,7 @@ extern const struct fth_verb fth_verb_market_check;
 extern const struct fth_verb fth_verb_import;
 extern const struct fth_verb fth_verb_generate;
 extern const struct fth_verb fth_verb_validate;
+extern const struct fth_verb fth_verb_predict;
 extern const struct fth_verb fth_verb_policies;
 extern const struct fth_verb fth_verb_replay;
 extern const struct fth_verb fth_verb_explain;

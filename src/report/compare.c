@@ -361,7 +361,9 @@ void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out)
 	fth_str_add(out, "instance,type,capacity_type,requested_s,acquired_s,ready_s,gone_s,tasks,cost_usd\r\n");
 	for (size_t i = 0; i < r->instance_list.len; i++) {
 		const struct fth_run_instance *n = &r->instance_list.data[i];
-		fth_csvout_int(&v, n->id);
+		char id[16];
+		snprintf(id, sizeof(id), "i%u", n->id);
+		fth_csvout_text(&v, id);
 		fth_csvout_text(&v, n->type < r->ntypes && names[n->type] ? names[n->type] : "");
 		fth_csvout_text(&v, markets[n->market]);
 		fth_csvout_seconds(&v, n->requested);

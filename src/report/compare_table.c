@@ -233,6 +233,27 @@ static void jobs_block(const struct fth_run *r, struct fth_str *out)
 	fth_str_release(&v);
 }
 
+/* Where contracts or discounts by month paid: what it would have been, and hours by how they were paid for. */
+static void contracts_block(const struct fth_run *r, struct fth_str *out)
+{
+	struct fth_str v = {0};
+	if (!r->list_cost || r->cost == r->list_cost)
+		return;
+	fth_human_usd(&v, fth_usd(r->list_cost), 2);
+	line(out, "  at list price", &v);
+	for (uint32_t i = 0; i < r->ncontracts; i++) {
+		fth_str_add(&v, i ? ", " : "");
+		fth_human_int(&v, (int64_t)(r->contracts[i].hours + 0.5));
+		fth_str_addf(&v, " h %s", r->contracts[i].name);
+	}
+	line(out, "  paid as", &v);
+	if (r->used_node_hours > 0) {
+		fth_human_usd(&v, fth_usd(r->cost) / r->used_node_hours, 4);
+		line(out, "  per used node-hour", &v);
+	}
+	fth_str_release(&v);
+}
+
 static void money_block(const struct fth_run *r, struct fth_str *out)
 {
 	struct fth_str v = {0};
@@ -252,6 +273,7 @@ static void money_block(const struct fth_run *r, struct fth_str *out)
 		fth_str_add(&v, " per job)");
 	}
 	line(out, "cost", &v);
+	contracts_block(r, out);
 	for (size_t i = 0; i < FTH_COUNT(parts); i++) {
 		fth_human_usd(&v, parts[i].usd, 2);
 		if (cost > 0)

@@ -33,7 +33,8 @@ static const char *class_name(const struct fth_reserve_report *r, size_t k)
 
 static double gap_of(const struct fth_reserve_report *r, const struct fth_portfolio *p)
 {
-	return r->lower_bound > 0 ? p->pure / r->lower_bound - 1 : 0;
+	double gap = r->lower_bound > 0 ? p->pure / r->lower_bound - 1 : 0;
+	return gap < 0 && gap > -1e-9 ? 0 : gap; /* rounding of sums */
 }
 
 static double at_s(const struct fth_reserve_report *r, const struct fth_purchase *b)

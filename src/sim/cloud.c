@@ -172,7 +172,7 @@ int fth_cloud_start(struct sim *s)
 		if (!i)
 			continue;
 		fth_sim_instance(s, i)->waited_for = false;
-		for (fth_task_id id = i->first_committed; is_up(i) && id != FTH_NONE && !r;) {
+		for (fth_task_id id = i->nbound ? i->first_committed : FTH_NONE; is_up(i) && id != FTH_NONE && !r;) {
 			const struct fth_task *t = fth_cluster_task(s->cluster, id);
 			id = t->next_committed;
 			r = try_start_task(s, t);

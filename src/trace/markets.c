@@ -187,7 +187,10 @@ int fth_parse_when(const char *s, size_t n, fth_time *ret)
 		int sign = p < end && (*p == '+' || *p == '-') ? (*p == '-' ? -1 : 1) : 0;
 		if (sign) {
 			p++;
-			if (digits(&p, end, 2, &h) || (p < end && *p == ':' && !p++) || digits(&p, end, 2, &min))
+			if (digits(&p, end, 2, &h))
+				return -EINVAL;
+			p += p < end && *p == ':';
+			if (digits(&p, end, 2, &min))
 				return -EINVAL;
 			clock -= sign * (h * FTH_HOUR + min * FTH_MINUTE);
 		} else if (p < end && *p == 'Z') {

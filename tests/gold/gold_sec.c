@@ -43,7 +43,7 @@ static int load(struct fth_world *w, const char *trace, const char *folder, cons
 	fth_world_init(w);
 	snprintf(path, sizeof(path), "%s/%s", folder, catalog);
 	int r = fth_load_catalog(&w->catalog, path, FTH_FORMAT_AUTO, NULL, err);
-	snprintf(path, sizeof(path), "%s/swf/%s.swf.gz", getenv("FARTHING_DATA"), trace);
+	snprintf(path, sizeof(path), "%s/swf/%s.swf.gz", getenv("FARTHING_DATA") ? getenv("FARTHING_DATA") : FTH_TEST_DATA, trace);
 	return r ? r : fth_load_workload(&w->workload, path, FTH_FORMAT_SWF, &o, err);
 }
 
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	char path[4096];
 	if (argc != 3)
 		return 2;
-	snprintf(path, sizeof(path), "%s/sec_gold.json", getenv("FARTHING_GOLD") ? getenv("FARTHING_GOLD") : "");
+	snprintf(path, sizeof(path), "%s/sec_gold.json", getenv("FARTHING_GOLD") ? getenv("FARTHING_GOLD") : FTH_TEST_GOLD);
 	json_t *gold = json_load_file(path, 0, NULL);
 	if (!gold) {
 		printf("skipped: %s is not there (FARTHING_GOLD)\n", path);

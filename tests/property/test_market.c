@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "policies/table.h"
 #include "support.h"
 
 
@@ -65,10 +66,28 @@ static void laws_hold_while_instances_are_taken(void **state)
 	assert_true(changes > 1000);
 }
 
+/* Every registered policy where spot instances are taken from it: all jobs end all the same. */
+static void every_policy_survives_a_market(void **state)
+{
+	(void)state;
+	for (const struct fth_policy_ops *const *p = fth_policies; *p; p++)
+		for (uint64_t seed = 50; seed < 56; seed++) {
+			struct random_world_options o = {.seed = seed,
+							 .jobs = 60,
+							 .coupled = seed & 1,
+							 .anti_affinity = seed & 2,
+							 .drawn_delays = true,
+							 .market = true};
+			struct law_watcher laws = run(*p, &o, seed % 3 ? "revocation_rate=0.5" : "notice=10s");
+			law_watcher_release(&laws);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(laws_hold_while_instances_are_taken),
+		cmocka_unit_test(every_policy_survives_a_market),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,10 @@ static void overrun_limits_are_raised(void **state)
 static void datastar_whole(void **state)
 {
 	(void)state;
+	const char *path = data_file("swf/SDSC-DS-2004-2.1-cln.swf.gz");
 	struct world *w = world_new();
 	struct fth_import_options o = {.node_cpus = 16};
-	if (fth_load_workload(&w->workload, data_file("swf/SDSC-DS-2004-2.1-cln.swf.gz"), FTH_FORMAT_AUTO, &o, &w->err))
+	if (fth_load_workload(&w->workload, path, FTH_FORMAT_AUTO, &o, &w->err))
 		fail_msg("%s", w->err.text);
 	struct fth_workload_summary s;
 	fth_workload_summarize(&w->workload, &s);

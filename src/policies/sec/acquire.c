@@ -163,32 +163,49 @@ static fth_time round_up(fth_time t, fth_time unit)
 	return t % unit ? t + unit - t % unit : t;
 }
 
-/* Idle nodes that are about to begin another billed period go at the last check before it, unless jobs wait. */
+/* When an idle node is to be looked at: the last check before its paid time ends. */
+fth_time sec_check_time(const struct sec *s, const struct sec_node *n)
+{
+	const struct fth_offer *o = &s->view->catalog->offers[s->clouds.data[n->cloud].offer];
+	fth_time lead = s->params->check + s->view->catalog->types[o->type].terminate.mean, margin = sec_margin(s, n);
+	return round_up(s->now + FTH_MAX(margin - lead, 0), s->params->check);
+}
+
+static void let_go(struct sec *s, struct sec_cloud *c, struct sec_node *n)
+{
+	const struct fth_offer *o = &s->view->catalog->offers[c->offer];
+	struct fth_reason why = {"idle, and another period would cost $0", {fth_price_times(o->price, o->billing.increment), 0, 0}};
+	fth_plan_terminate(s->plan, n->id, why);
+	sec_idle_remove(s, c->idle.data[n->at]);
+	n->leaving = true;
+	c->nodes--;
+}
+
+/*
+ * Idle nodes that are about to begin another billed period go at the last check before it, unless jobs wait. The
+ * next check that may find one is kept (nodes that become idle bring it forward), so that rounds before it cost
+ * nothing.
+ */
 void sec_let_go(struct sec *s)
 {
-	fth_time check = s->params->check, wake = FTH_NEVER;
-	bool due = s->now % check == 0;
 	if (s->queue.len)
 		return;
-	for (size_t k = 0; k < s->clouds.len; k++) {
-		struct sec_cloud *c = &s->clouds.data[k];
-		const struct fth_offer *o = &s->view->catalog->offers[c->offer];
-		fth_time lead = check + s->view->catalog->types[o->type].terminate.mean;
-		struct fth_reason why = {"idle, and another period would cost $0", {fth_price_times(o->price, o->billing.increment), 0, 0}};
-		for (size_t i = c->idle.len; i-- > 0;) {
-			struct sec_node *n = &s->nodes.data[c->idle.data[i]];
-			fth_time margin = sec_margin(s, n);
-			if (!due || margin > lead) {
-				fth_time next = margin > lead ? s->now + margin - lead : s->now + 1;
-				wake = FTH_MIN(wake, round_up(next, check));
-				continue;
+	if (s->now >= s->next_check) {
+		s->next_check = FTH_NEVER;
+		for (size_t k = 0; k < s->clouds.len; k++) {
+			struct sec_cloud *c = &s->clouds.data[k];
+			for (size_t i = c->idle.len; i-- > 0;) {
+				struct sec_node *n = &s->nodes.data[c->idle.data[i]];
+				fth_time at = sec_check_time(s, n);
+				if (at == s->now)
+					let_go(s, c, n);
+				else
+					s->next_check = FTH_MIN(s->next_check, at);
 			}
-			fth_plan_terminate(s->plan, n->id, why);
-			sec_idle_remove(s, c->idle.data[i]);
-			n->leaving = true;
-			c->nodes--;
 		}
 	}
-	if (wake != FTH_NEVER)
-		fth_plan_wake(s->plan, wake);
+	if (s->next_check != FTH_NEVER && s->next_check != s->woken) {
+		fth_plan_wake(s->plan, s->next_check);
+		s->woken = s->next_check;
+	}
 }

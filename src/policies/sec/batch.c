@@ -84,6 +84,8 @@ void sec_idle_add(struct sec *s, uint32_t slot)
 	n->idle_since = s->now;
 	n->at = (uint32_t)c->idle.len;
 	fth_vec_push(&c->idle, slot);
+	if (s->mode == SEC_NOWAIT || s->mode == SEC_ELASTIC)
+		s->next_check = FTH_MIN(s->next_check, sec_check_time(s, n));
 }
 
 void sec_idle_remove(struct sec *s, uint32_t slot)

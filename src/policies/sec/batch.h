@@ -82,6 +82,7 @@ struct sec {
 	bool trigger;        /* something happened in this round after which it may acquire */
 	size_t known;        /* requests whose nodes we have seen */
 	fth_time month_from, last;
+	fth_time next_check, woken; /* not before then is an idle node to be let go; the wake-up asked for */
 	/* Of the round. */
 	const struct fth_view *view;
 	struct fth_plan *plan;
@@ -131,6 +132,7 @@ size_t sec_profile_take(struct sec_step *p, size_t n, fth_time from, uint32_t si
 /* acquire.c */
 void sec_acquire(struct sec *s);
 void sec_let_go(struct sec *s);
+fth_time sec_check_time(const struct sec *s, const struct sec_node *n);
 /* Ask for n nodes; with a job they are its own from the start. */
 fth_instance_id sec_ask(struct sec *s, uint32_t cloud, uint32_t n, const struct fth_job *owner);
 /* Cheapest cloud for a job of this size now, by what the next nodes would cost there. */

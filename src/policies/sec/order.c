@@ -21,9 +21,20 @@ static int compare(int64_t key, uint32_t id, const struct fth_order_item *b)
 	return id < b->id ? -1 : id > b->id;
 }
 
+static int class_of(uint64_t size)
+{
+	int c = 0;
+	for (; size > 1 && c < FTH_ORDER_CLASSES - 1; size /= 2)
+		c++;
+	return c;
+}
+
 static void update(struct fth_order *o, uint32_t n)
 {
 	struct fth_order_node *x = at(o, n);
+	for (int c = 0; c < FTH_ORDER_CLASSES; c++)
+		x->shortest[c] = FTH_NEVER;
+	x->shortest[class_of(x->item.size)] = x->item.length;
 	x->sum = x->item.size;
 	x->least_size = x->item.size;
 	x->least_length = x->item.length;
@@ -35,6 +46,8 @@ static void update(struct fth_order *o, uint32_t n)
 		x->sum += y->sum;
 		x->least_size = FTH_MIN(x->least_size, y->least_size);
 		x->least_length = FTH_MIN(x->least_length, y->least_length);
+		for (int c = 0; c < FTH_ORDER_CLASSES; c++)
+			x->shortest[c] = FTH_MIN(x->shortest[c], y->shortest[c]);
 	}
 }
 
@@ -128,25 +141,36 @@ static bool fits(uint64_t size, fth_time length, const struct fth_hole *h)
 	return size <= h->size && (size <= h->beside || length <= h->window);
 }
 
-static uint32_t next_fit(const struct fth_order *o, uint32_t n, const struct fth_order_item *after, const struct fth_hole *h)
+/* May there be one below? Only in the class of the hole's own size is this a guess. */
+static bool may_fit(const struct fth_order_node *x, const struct fth_hole *h, int classes)
 {
-	/* The least of both need not be one item's: then the search goes on below and finds nobody. */
-	if (!n || !fits(at(o, n)->least_size, at(o, n)->least_length, h))
+	if (x->least_size > h->size)
+		return false;
+	bool found = x->least_size <= h->beside;
+	for (int c = 0; c <= classes && !found; c++)
+		found = x->shortest[c] <= h->window;
+	return found;
+}
+
+static uint32_t next_fit(const struct fth_order *o, uint32_t n, const struct fth_order_item *after, const struct fth_hole *h,
+			 int classes)
+{
+	if (!n || !may_fit(at(o, n), h, classes))
 		return 0;
 	const struct fth_order_node *x = at(o, n);
 	bool behind = after && compare(x->item.key, x->item.id, after) <= 0;
-	uint32_t found = behind ? 0 : next_fit(o, x->left, after, h);
+	uint32_t found = behind ? 0 : next_fit(o, x->left, after, h, classes);
 	if (found)
 		return found;
 	if (!behind && fits(x->item.size, x->item.length, h))
 		return n;
-	return next_fit(o, x->right, after, h);
+	return next_fit(o, x->right, after, h, classes);
 }
 
 const struct fth_order_item *fth_order_next_fit(const struct fth_order *o, const struct fth_order_item *after,
 						const struct fth_hole *h)
 {
-	uint32_t n = next_fit(o, o->root, after, h);
+	uint32_t n = next_fit(o, o->root, after, h, class_of(h->size));
 	return n ? &at(o, n)->item : NULL;
 }
 

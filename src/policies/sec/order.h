@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An ordered set of things with a size and a length: a balanced tree (treap, its shape drawn from the ids, so the same
- * in every run) that knows of each subtree the sum of sizes and the least size and length. The queue of a
+ * in every run) that knows of each subtree the sum of sizes, the least size and, by class of size, the least length. The queue of a
  * batch scheduler is one (jobs by priority: the next one that fits a hole is found without looking at all), and
  * so are the future releases of nodes (by time: when will so many be free?).
  */
@@ -17,12 +17,16 @@ struct fth_order_item {
 	fth_time length; /* estimate */
 };
 
+/* Sizes by their binary logarithm; the last class is open. */
+enum { FTH_ORDER_CLASSES = 8 };
+
 struct fth_order_node {
 	struct fth_order_item item;
 	uint32_t left, right;
 	uint32_t weight;
 	uint32_t least_size;
 	fth_time least_length;
+	fth_time shortest[FTH_ORDER_CLASSES]; /* least length among the items of a size class */
 	uint64_t sum;
 };
 

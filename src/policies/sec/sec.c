@@ -60,6 +60,7 @@ static int init_as(enum sec_mode mode, void **self, const struct fth_view *view,
 	struct sec *s = fth_alloc(sizeof(*s));
 	s->mode = mode;
 	s->params = params;
+	s->next_check = FTH_NEVER;
 	int r = sec_choose_clouds(s, view);
 	if (r)
 		sec_release(s);

@@ -61,8 +61,10 @@ static bool is_low(const struct vc *v, const struct fth_instance *i)
 /* Tasks that advance together stop together: their instances are left alone. */
 static bool may_move(const struct vc *v, const struct fth_task *t)
 {
+	if (t->state != FTH_TASK_RUNNING)
+		return false;
 	const struct fth_job *j = fth_view_job(v->view, t->job);
-	return t->state == FTH_TASK_RUNNING && (j->ntasks == 1 || j->kind == FTH_JOB_INDEPENDENT);
+	return j->ntasks == 1 || j->kind == FTH_JOB_INDEPENDENT;
 }
 
 static void look_at_tasks(struct vc *v, const struct fth_instance *i, struct vc_inst *vi)
@@ -71,7 +73,7 @@ static void look_at_tasks(struct vc *v, const struct fth_instance *i, struct vc_
 		const struct fth_task *t = fth_view_task(v->view, id);
 		fth_time left = vc_remaining(v, t);
 		vi->remaining = FTH_MAX(vi->remaining, left);
-		vi->settled &= may_move(v, t);
+		vi->settled = vi->settled && may_move(v, t);
 		id = t->next_committed;
 	}
 }

@@ -101,6 +101,16 @@ static uint32_t new_spot(struct artifact *a, uint32_t instance, fth_offer_id off
 
 /* ---- packing ---- */
 
+/* Not in the program: tasks that must not share an instance do not. */
+static bool is_apart(const struct artifact *a, const uint32_t *tasks, size_t n, uint32_t task)
+{
+	fth_sym apart = a->board.tasks.data[task].apart;
+	for (size_t k = 0; apart && k < n; k++)
+		if (a->board.tasks.data[tasks[k]].apart == apart)
+			return false;
+	return true;
+}
+
 static double free_sum(const struct fth_res *room)
 {
 	return (double)room->v[FTH_GPU] / 1000 + (double)room->v[FTH_CPU] / 1000 + (double)room->v[FTH_MEM] / 1024;
@@ -114,7 +124,7 @@ static uint32_t find_spot(const struct artifact *a, uint32_t task)
 	for (uint32_t k = 0; k < a->spots.len; k++) {
 		const struct spot *s = &a->spots.data[k];
 		const struct fth_res *d = s->dropped ? NULL : demand_on(a, task, s->offer);
-		if (!d || !fth_res_fits(d, &s->room))
+		if (!d || !fth_res_fits(d, &s->room) || !is_apart(a, s->tasks.data, s->tasks.len, task))
 			continue;
 		double life = longest(a, s), free = free_sum(&s->room), off = fabs(life - own);
 		int bin = bin_of(life), mine = bin_of(own);
@@ -170,7 +180,7 @@ static bool sum_of(const struct artifact *a, size_t n, fth_offer_id offer, struc
 	*ret = (struct fth_res){0};
 	for (size_t k = 0; k < n; k++) {
 		const struct fth_res *d = demand_on(a, a->rest.data[k], offer);
-		if (!d)
+		if (!d || !is_apart(a, a->rest.data, k, a->rest.data[k]))
 			return false;
 		fth_res_add(ret, d);
 	}
