@@ -67,7 +67,6 @@ static void laws_hold_while_instances_are_taken(void **state)
 	assert_true(changes > 1000);
 }
 
-<<<<<<< HEAD
 /* Policies for tasks that can wait, where spot instances are taken from them: all jobs end all the same. */
 static bool is_for_batch(const struct fth_policy_ops *ops)
 {
@@ -79,27 +78,11 @@ static bool is_for_batch(const struct fth_policy_ops *ops)
 	return false;
 }
 
-=======
-/* Those that keep a set of workers, and those for rigid jobs, have worlds of their own: test_hybrid.c, test_sec.c. */
-static bool is_special(const struct fth_policy_ops *ops)
-{
-	for (const struct fth_policy_ops *const *p = fth_batch_policies; *p; p++)
-		if (*p == ops)
-			return true;
-	return ops->flags & FTH_POLICY_WANTS_WORKERS;
-}
-
-/* Every registered policy where spot instances are taken from it: all jobs end all the same. */
->>>>>>> coaster
 static void every_policy_survives_a_market(void **state)
 {
 	(void)state;
 	for (const struct fth_policy_ops *const *p = fth_policies; *p; p++)
-<<<<<<< HEAD
 		for (uint64_t seed = 50; seed < 53 && is_for_batch(*p); seed++) {
-=======
-		for (uint64_t seed = 50; seed < 56 && !is_special(*p); seed++) {
->>>>>>> coaster
 			struct random_world_options o = {.seed = seed,
 							 .jobs = 60,
 							 .coupled = seed & 1,
