@@ -230,6 +230,12 @@ struct fth_job {
 	fth_job_id next, prev; /* unfinished jobs, by id */
 };
 
+/* Its tasks make progress together, and are stopped together. */
+static inline bool fth_job_is_together(const struct fth_job *j)
+{
+	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
+}
+
 enum fth_instance_state {
 	FTH_INSTANCE_REQUESTED = 0,
 	FTH_INSTANCE_BOOTING,

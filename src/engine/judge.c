@@ -108,17 +108,12 @@ static enum fth_refusal may_commit(struct fth_engine *e, const struct fth_task *
 	return r ? r : affinity_on(e, t, i);
 }
 
-static bool is_together(const struct fth_job *j)
-{
-	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
-}
-
 /* About to be committed by the action that is being judged (the last one pushed). */
 static void arrive(struct fth_engine *e, const struct fth_task *t)
 {
 	if (!e->departing.len)
 		return; /* nobody was to make room, so nobody can come in vain */
-	bool alone = !is_together(fth_cluster_job(&e->cluster, t->job));
+	bool alone = !fth_job_is_together(fth_cluster_job(&e->cluster, t->job));
 	fth_vec_push(&e->arrivals, ((struct arrival){.action = e->verdicts.len,
 						     .accepted = e->accepted.len - 1,
 						     .task = t->id,
@@ -155,7 +150,7 @@ static enum fth_refusal judge_place(struct fth_engine *e, fth_time now, const st
 static bool is_moving(struct fth_engine *e, fth_time now, const struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
-	if (!is_together(j))
+	if (!fth_job_is_together(j))
 		return t->state == FTH_TASK_STARTING || t->state == FTH_TASK_STOPPING;
 	if (t->state == FTH_TASK_STOPPING)
 		return t->since != now;
@@ -215,7 +210,7 @@ static void retract(struct fth_engine *e, fth_task_id id)
 static void restart_siblings(struct fth_engine *e, fth_time now, const struct fth_task *t, const struct fth_action *a)
 {
 	const struct fth_job *j = fth_cluster_job(&e->cluster, t->job);
-	for (uint32_t k = 0; is_together(j) && k < j->ntasks; k++) {
+	for (uint32_t k = 0; fth_job_is_together(j) && k < j->ntasks; k++) {
 		struct fth_task *s = fth_cluster_task(&e->cluster, j->first_task + k);
 		if (s == t || s->state != FTH_TASK_RUNNING)
 			continue;

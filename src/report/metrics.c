@@ -81,17 +81,12 @@ static struct fth_run_job *job_record(struct fth_metrics *m, fth_job_id id)
 	return &m->jobs.data[id];
 }
 
-static bool together(const struct fth_job *j)
-{
-	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
-}
-
 /* A job executes while any of its tasks does; one whose tasks advance together, while all that are
  * left do. Open or close its interval accordingly. */
 static void update_executing(struct fth_metrics *m, const struct fth_job *j, fth_time now)
 {
 	struct live_job *l = live_of(m, j);
-	uint32_t need = together(j) ? FTH_MAX(j->tasks_left, 1u) : 1;
+	uint32_t need = fth_job_is_together(j) ? FTH_MAX(j->tasks_left, 1u) : 1;
 	bool executes = l->running >= need;
 	if (executes && l->since == FTH_NEVER) {
 		l->since = now;
@@ -328,7 +323,7 @@ static void on_move(struct fth_metrics *m, const struct fth_cluster *c, const st
 	struct fth_run_job *r = job_record(m, j->id);
 	struct live_job *l = live_of(m, j);
 	m->preemptions += a->kind == FTH_ACT_PREEMPT;
-	bool counted = together(j) && l->moved == now;
+	bool counted = fth_job_is_together(j) && l->moved == now;
 	if (a->kind == FTH_ACT_MIGRATE && r->started != FTH_NEVER && !counted) {
 		r->moves++;
 		m->migrations++;

@@ -228,7 +228,7 @@ static int left(struct sim *s, const struct fth_task *t)
 		r = fth_cloud_after_release(s, from);
 	/* It, or the whole job that waited for it, may start elsewhere now. */
 	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
-	bool together = fth_sim_together(j);
+	bool together = fth_job_is_together(j);
 	for (uint32_t k = 0; k < (together ? j->ntasks : 1); k++) {
 		const struct fth_task *other = together ? fth_cluster_task(s->cluster, j->first_task + k) : t;
 		if (other->target != FTH_NONE)

@@ -89,7 +89,6 @@ static inline struct sim_instance *fth_sim_instance(struct sim *s, const struct 
 }
 /* The task whose track the task's progress is booked on. */
 const struct fth_task *fth_sim_lead(const struct sim *s, const struct fth_task *t);
-bool fth_sim_together(const struct fth_job *j);
 int fth_sim_feed(struct sim *s, enum fth_event_kind kind, fth_task_id task, fth_instance_id instance);
 
 /* Put something on the clock this long from now; what would be after the end of time never happens. */

@@ -23,7 +23,7 @@ void fth_progress_submit(struct sim *s, const struct fth_job *j, const struct ft
 		}
 	}
 	/* Together they are done when the longest is. */
-	if (fth_sim_together(j) && !(spec->iter_rate > 0))
+	if (fth_job_is_together(j) && !(spec->iter_rate > 0))
 		fth_sim_task(s, fth_cluster_task(s->cluster, j->first_task))->total =
 			(double)fth_item_runtime(item);
 }
@@ -81,7 +81,7 @@ void fth_progress_launched(struct sim *s, const struct fth_task *t)
 	fth_time init = fth_sim_pause(s, t, PAUSE_INIT, k->delays.init);
 	init = init > FTH_NEVER - s->now ? FTH_NEVER : s->now + init;
 	track->init_from = FTH_MAX(track->init_from, init);
-	if (fth_sim_together(j) && track->nlaunched < j->ntasks)
+	if (fth_job_is_together(j) && track->nlaunched < j->ntasks)
 		return;
 	if (track->init_from <= s->now)
 		activate(s, t, track); /* nothing to wait for */
@@ -94,7 +94,7 @@ void fth_progress_saved(struct sim *s, const struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
 	struct sim_task *track = track_of(s, t);
-	for (uint32_t k = 0; fth_sim_together(j) && k < j->ntasks; k++)
+	for (uint32_t k = 0; fth_job_is_together(j) && k < j->ntasks; k++)
 		if (fth_cluster_task(s->cluster, j->first_task + k)->state == FTH_TASK_STOPPING)
 			return;
 	track->saved = track->done;
@@ -150,7 +150,7 @@ static int complete(struct sim *s, fth_task_id lead)
 	track->active = false;
 	track->track_gen++;
 	int r = 0;
-	if (!fth_sim_together(j)) {
+	if (!fth_job_is_together(j)) {
 		s->jobs_done += j->tasks_left == 1;
 		return end_task(s, lead);
 	}
@@ -258,7 +258,7 @@ static void find_speeds(struct sim *s, const struct fth_instance *i)
 
 static double track_speed(struct sim *s, const struct fth_task *lead, const struct fth_job *j)
 {
-	if (!fth_sim_together(j))
+	if (!fth_job_is_together(j))
 		return fth_sim_task(s, lead)->raw;
 	double least = 0;
 	bool any = false;
@@ -328,9 +328,9 @@ static int settle_track(struct sim *s, fth_task_id id)
 	double speed = track_speed(s, lead, j);
 	advance(s, track);
 	int r = 0;
-	for (uint32_t k = 0; fth_sim_together(j) && k < j->ntasks && !r; k++)
+	for (uint32_t k = 0; fth_job_is_together(j) && k < j->ntasks && !r; k++)
 		r = show_speed(s, fth_cluster_task(s->cluster, j->first_task + k), speed);
-	if (!r && !fth_sim_together(j))
+	if (!r && !fth_job_is_together(j))
 		r = show_speed(s, lead, speed);
 	if (r || !track->active || j->kind == FTH_JOB_SERVICE)
 		return r;

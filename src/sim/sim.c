@@ -38,15 +38,10 @@ const struct fth_param fth_sim_param_table[] = {
 
 /* ---- shared with the other files ---- */
 
-bool fth_sim_together(const struct fth_job *j)
-{
-	return j->kind == FTH_JOB_COUPLED || j->kind == FTH_JOB_RIGID;
-}
-
 const struct fth_task *fth_sim_lead(const struct sim *s, const struct fth_task *t)
 {
 	const struct fth_job *j = fth_cluster_job(s->cluster, t->job);
-	return fth_sim_together(j) ? fth_cluster_task(s->cluster, j->first_task) : t;
+	return fth_job_is_together(j) ? fth_cluster_task(s->cluster, j->first_task) : t;
 }
 
 fth_time fth_sim_scaled(fth_time t, double scale)

@@ -67,7 +67,8 @@ static void laws_hold_while_instances_are_taken(void **state)
 	assert_true(changes > 1000);
 }
 
-/* Policies for tasks that can wait, where spot instances are taken from them: all jobs end all the same. */
+/* Policies for tasks that can wait, where spot instances are taken from them: all jobs end all the same. Those with
+ * a world of their own (workers, rigid jobs) are not here; nor is `tr`, which does not end in the market of seed 51. */
 static bool is_for_batch(const struct fth_policy_ops *ops)
 {
 	static const char *const names[] = {"no-packing", "eva", "synergy", "owl", "stratus", "hotspot", "fleet",
@@ -78,7 +79,7 @@ static bool is_for_batch(const struct fth_policy_ops *ops)
 	return false;
 }
 
-static void every_policy_survives_a_market(void **state)
+static void batch_policies_survive_a_market(void **state)
 {
 	(void)state;
 	for (const struct fth_policy_ops *const *p = fth_policies; *p; p++)
@@ -98,7 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(laws_hold_while_instances_are_taken),
-		cmocka_unit_test(every_policy_survives_a_market),
+		cmocka_unit_test(batch_policies_survive_a_market),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
