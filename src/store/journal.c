@@ -9,7 +9,7 @@ int fth_journal_world(const struct fth_world *from, struct fth_world *to, struct
 	struct fth_str text[3] = {{0}};
 	int r = fth_world_text(from, text, err);
 	if (!r)
-		r = fth_world_from_text(to, text, "journal", err);
+		r = fth_world_from_text(to, text, "journal", false, err);
 	/* The market is not in the journal: what it did is, as events. */
 	if (!r && from->has_market) {
 		fth_market_copy(&to->market, &from->market);

@@ -44,6 +44,9 @@ struct fth_observer *fth_journal_observer(struct fth_journal *j);
 int fth_journal_commit(struct fth_journal *j, const struct fth_engine *e, struct fth_error *err);
 void fth_journal_abort(struct fth_journal *j);
 
+/* Open a journal's lines, of a live cluster or not; text holds them and must outlive the input. */
+int fth_journal_input(struct fth_input **ret, const char *path, struct fth_str *text, struct fth_error *err);
+
 struct fth_replay {
 	bool same;
 	uint64_t line;                /* of the first difference */

@@ -58,15 +58,19 @@ fth_time fth_live_now(const struct fth_live *l);
 int fth_live_submit(struct fth_live *l, fth_time now, const struct fth_workload *from, uint32_t job, fth_time estimate,
 		    fth_job_id *ret, struct fth_error *err);
 /* An operator's order: drain or terminate an instance, preempt a task. */
-int fth_live_order(struct fth_live *l, fth_time now, const struct fth_action *order, const char *by, struct fth_error *err);
+enum fth_refusal fth_live_order(struct fth_live *l, fth_time now, const struct fth_action *order, const char *by);
 int fth_live_change_policy(struct fth_live *l, fth_time now, const char *policy, struct fth_error *err);
 int fth_live_change_limits(struct fth_live *l, fth_time now, const struct fth_limits *limits, struct fth_error *err);
+
+/* The policy in charge, as written. */
+const char *fth_live_policy(const struct fth_live *l);
 
 /* Remembered facts, in the same transaction as the lines. NULL value: forget it. */
 void fth_live_put(struct fth_live *l, const char *name, const char *value);
 const char *fth_live_get(const struct fth_live *l, const char *name);
 
-/* Make everything since the last commit durable. Act only after it. */
+/* Make everything since the last commit durable. Act only after it. When it fails, memory and journal differ: close
+ * it, and open it again to be what the journal says. */
 int fth_live_commit(struct fth_live *l, struct fth_error *err);
 uint64_t fth_live_lines(const struct fth_live *l);
 
