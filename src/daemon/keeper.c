@@ -188,7 +188,7 @@ static bool commit(struct fth_keeper *k)
 	return !r;
 }
 
-static void settle(struct fth_keeper *k)
+void fth_keeper_settle(struct fth_keeper *k)
 {
 	k->once_synced |= k->side[FTH_CAPACITY].synced && k->side[FTH_WORKLOAD].synced;
 	if (k->once_synced)
@@ -259,7 +259,7 @@ void fth_keeper_run(struct fth_keeper *k)
 		for (size_t i = 0; i < mail.len; i++)
 			hear(k, &mail.data[i]);
 		fth_vec_clear(&mail);
-		settle(k);
+		fth_keeper_settle(k);
 		if (k->dirty || fth_clock_ns() - k->published_ns > 1000000000)
 			fth_picture_take(k);
 	}

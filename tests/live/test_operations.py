@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operator's day: reload, pause, drain, limits, dry run, a second daemon, a journal that is damaged, commands of the command line."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -63,6 +64,20 @@ try:
     farthing("drain", code=2)
     farthing("submit", code=2)
 
+    # Every field is in docs/formats.md.
+    known = set(re.findall(r"`([a-z0-9_]+)`", open(os.path.join(os.environ["SOURCE"], "docs/formats.md")).read()))
+
+    def fields(v):
+        if isinstance(v, dict):
+            return set(v).union(*(fields(x) for x in v.values()))
+        return set().union(*(fields(x) for x in v)) if isinstance(v, list) else set()
+    farthing("submit", "sleep 2")
+    c.until(lambda: c.instances(), 20, "an instance is there")
+    for p in ("jobs", "instances", "bill", "status", f"jobs/{job}", f"explain/{job}", "../healthz"):
+        got = fields(c.get(os.path.normpath("/v1/" + p)))
+        check(got <= known, f"docs/formats.md does not name {got - known} of {p}")
+    c.settled(4, 20)
+
     # Reload: prices, policy and limits change; what is wrong is refused, and the old holds.
     edit("offer small price=0.36", "offer small price=0.72")
     reload("price changes")
@@ -79,7 +94,7 @@ try:
     c.until(lambda: c.get("/v1/status")["running"] == 1, 20, "one runs")
     check(len([i for i in c.instances() if i["state"] != "terminating"]) == 1, "not more than the dollars an hour allow")
     check('farthing_actions_rejected_total{reason="hourly-budget"} 0' not in c.get("/metrics"), "refused by the budget")
-    c.settled(6, 40)
+    c.settled(7, 40)
     edit(", usd_per_hour: 0.80", "")
     reload("limits change")
 
@@ -90,7 +105,7 @@ try:
     farthing("drain", i)
     check(next(x["state"] for x in c.instances() if x["instance"] == i) == "draining", "it drains")
     farthing("drain", "--all")
-    c.settled(7, 20)
+    c.settled(8, 20)
     c.drained(20)
     check(c.get("/v1/status")["state"] == "paused", "and nothing new is rented")
     farthing("resume")
