@@ -62,6 +62,7 @@ struct fth_listed_job {
 	fth_job_id id;           /* in the engine; FTH_NONE: not submitted (any more) */
 	bool over;               /* its end is in the journal */
 	bool refused;            /* no type holds it: told once */
+	bool overdue;            /* over, and after a while its driver still has it waiting */
 	enum { FTH_JOB_WAITS, FTH_JOB_HELD, FTH_JOB_ENDED, FTH_JOB_CANCELLED } state;
 	FTH_VEC(struct fth_listed_run) runs;
 	int64_t ask_again;       /* cancel, forget: not before (ns) */
