@@ -72,6 +72,8 @@ try:
     c.until(lambda: c.get("/healthz")["ok"], 20, "healthy")
     c.settled(len(keys), 60 + 2 * jobs)
     c.drained(60)
+    bad = [(j["job"], j["state"], j["exit"]) for j in c.jobs() if j["state"] != "done"]
+    check(not bad, f"jobs that did not end well: {bad}")
     ran_once(out, keys)
     check(not os.path.exists(out + ".twice"), "a job ran while it ran")
     bill = bill_is_uptime(c, 1.5)
