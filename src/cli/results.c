@@ -14,6 +14,7 @@ struct results {
 	struct fth_run *runs;        /* those that gave figures, in order; they borrow from jobs */
 	const char **sentences;
 	struct fth_str sentence_text;
+	struct fth_bound bound;
 };
 
 static const char *const formats[] = {"table", "json", "csv", "html", NULL};
@@ -29,6 +30,8 @@ const struct fth_option fth_options_results[] = {
 	 .help = "write one row per job; with several runs, FILE gets each policy's name before its ending"},
 	{.name = "instances-csv", .type = FTH_OPT_FILE, .arg = "FILE",
 	 .help = "write one row per rented instance; with several runs named likewise"},
+	{.name = "no-bound", .type = FTH_OPT_FLAG,
+	 .help = "do not look for the least that any policy could cost (farthing bound), which takes some seconds at most"},
 	{.name = "journal", .type = FTH_OPT_FILE, .arg = "FILE",
 	 .help = "record the run, for replay and explain; with several runs named likewise"},
 	{0},
@@ -156,6 +159,17 @@ static int load(struct results *r, const struct fth_args *a, struct fth_error *e
 	return e;
 }
 
+/* What no policy can go below in the world that was simulated. */
+static int find_bound(struct results *r, const struct fth_args *a, struct fth_error *err)
+{
+	struct fth_bound_options o = fth_bound_quick();
+	if (fth_args_flag(a, "no-bound"))
+		return 0;
+	fth_cli_bound_options(&r->sim, &o);
+	r->comparison.bound = &r->bound;
+	return fth_bound_find(&r->bound, &r->world, &o, err);
+}
+
 /* Returns an exit code; there may be figures even if it is not 0. */
 static int make_results(struct results *r, const struct fth_args *a, unsigned parallel)
 {
@@ -180,6 +194,8 @@ static int make_results(struct results *r, const struct fth_args *a, unsigned pa
 	if (e)
 		return fth_cli_fail(&err);
 	gather(r);
+	if (r->comparison.nruns && find_bound(r, a, &err))
+		return fth_cli_fail(&err);
 	return fth_runner_exit_code(r->jobs, r->policies.n);
 }
 
@@ -193,6 +209,7 @@ static void release(struct results *r)
 	free(r->runs);
 	free(r->sentences);
 	fth_str_release(&r->sentence_text);
+	fth_bound_release(&r->bound);
 	fth_cli_policies_release(&r->policies);
 	fth_world_release(&r->world);
 }

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 extern const struct fth_verb fth_verb_sim;
+extern const struct fth_verb fth_verb_bound;
 extern const struct fth_verb fth_verb_compare;
 extern const struct fth_verb fth_verb_plan_pack;
 extern const struct fth_verb fth_verb_plan_reserve;

@@ -37,7 +37,7 @@ struct builder {
 
 struct fth_bound_options fth_bound_quick(void)
 {
-	return (struct fth_bound_options){.rows_max = 128, .effort = {.quick_nodes = 500, .exact_nodes = 50000, .work = 20000000}};
+	return (struct fth_bound_options){.rows_max = 128, .effort = {.quick_nodes = 2000, .exact_nodes = 2000000, .work = 100000000}};
 }
 
 struct fth_bound_options fth_bound_thorough(void)
@@ -112,7 +112,10 @@ static int sum_work(struct builder *k, struct fth_error *err)
 	return r;
 }
 
-/* Progress in steps books a step at the speed at its end: exact if all that happens does so at whole steps. */
+/* Progress in steps books a step at the speed at its end: exact if all that happens does so at whole steps. (Else a
+ * neighbour that leaves within a step is forgotten up to a step too early. What the others gain by that is at most a
+ * step of the share 1 - rate of a configuration's value, which is at most its machine's price; and nobody leaves more
+ * often than it was launched.) */
 static bool is_on_steps(const struct builder *k)
 {
 	const struct fth_world *w = k->world;
@@ -436,7 +439,7 @@ static void make_tables(struct builder *k)
 static void solve(struct builder *k)
 {
 	struct fth_bound *b = k->b;
-	struct fth_mix_input in = {
+	struct fth_blend_input in = {
 		.nrows = (uint32_t)k->rows.len,
 		.ntypes = (uint32_t)k->types.len,
 		.work = k->hours,
@@ -447,7 +450,7 @@ static void solve(struct builder *k)
 		.speed = k->speed,
 		.pairs = k->crowded ? &k->pairs : NULL,
 	};
-	fth_mix_solve(&b->mix, &in, &k->o->effort);
+	fth_blend_solve(&b->mix, &in, &k->o->effort);
 	b->interference = k->crowded;
 	b->exact = b->mix.exact;
 	b->lp_usd = b->mix.objective;
@@ -480,8 +483,21 @@ static void tell_limits(struct builder *k)
 		remark(b, "Types with contracts or discounts by month are taken at the price of a machine that is used all the time.");
 	if (k->free_increments)
 		only_estimate(b, "what is paid for a spot machine up to its revocation may be forgiven, so work may cost nothing");
-	if (!is_on_steps(k))
-		only_estimate(b, "progress is made in steps, and not all times are whole steps: a step may be counted too fast");
+}
+
+static void find_slack(struct builder *k)
+{
+	double dearest = 0, slowest = 1;
+	if (!k->crowded || is_on_steps(k))
+		return;
+	for (size_t t = 0; t < k->types.len; t++)
+		dearest = FTH_MAX(dearest, k->price[t]);
+	for (size_t i = 0; i < (size_t)k->pairs.n * k->pairs.n; i++)
+		slowest = FTH_MIN(slowest, k->pairs.rate[i]);
+	double usd = dearest * (1 - slowest) * (double)k->world->workload.step / (double)FTH_HOUR;
+	k->b->slack_per_launch = (fth_money)(usd * 1e9) + 1;
+	remark(k->b, "Progress is counted in steps that do not all begin when something happens: a run may be below the bound by up to "
+	       "$%.5f for each launch of a task.", usd);
 }
 
 static void find(struct builder *k)
@@ -502,6 +518,7 @@ static void find(struct builder *k)
 	tell_limits(k);
 	choose_types(k);
 	make_tables(k);
+	find_slack(k);
 	solve(k);
 }
 
@@ -536,5 +553,5 @@ void fth_bound_release(struct fth_bound *b)
 		free(b->remarks.data[i]);
 	fth_vec_release(&b->remarks);
 	fth_vec_release(&b->rows);
-	fth_mix_release(&b->mix);
+	fth_blend_release(&b->mix);
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What no policy can go below: a lower bound of the bill for a workload on a catalog, in a world where tasks slow
- * each other down as the profile says. From a world to the LP of mix.h and back. docs/bound.md says in words why it
+ * each other down as the profile says. From a world to the LP of blend.h and back. docs/bound.md says in words why it
  * holds and where it is weak.
  */
 #ifndef FTH_OPTIMIZE_BOUND_H
 #define FTH_OPTIMIZE_BOUND_H
 
 #include "model/world.h"
-#include "optimize/mix.h"
+#include "optimize/blend.h"
 
 struct fth_bound_options {
 	double pair_speed;      /* > 0: that of every pair, whatever the profile */
 	fth_time market_start;  /* as for a run; 0: with the market's first price */
 	bool uneven_delays;     /* delays are drawn or scaled by the run: they may be no whole steps of progress */
 	uint32_t rows_max;      /* more kinds of tasks than this are joined */
-	struct fth_mix_effort effort;
+	struct fth_blend_effort effort;
 };
 /* For a comparison (about a second at most), and for who asks for the bound itself. */
 struct fth_bound_options fth_bound_quick(void);
@@ -38,10 +38,13 @@ struct fth_bound {
 	bool interference;
 	char why[160];
 	fth_money usd;
+	/* Where progress is counted in steps and something may happen within one: a run may come to lie below the bound by
+	 * this much for each launch of a task. 0: it may not. */
+	fth_money slack_per_launch;
 	double lp_usd;   /* of the LP as far as it was solved: what waiting without end and no boots would allow */
 	uint64_t kinds;  /* of tasks with work to do, before any were joined */
 	FTH_VEC(struct fth_bound_row) rows; /* by dollars, most first */
-	struct fth_mix mix;                 /* its rows are ours; configs[].type is the catalog's */
+	struct fth_blend mix;                 /* its rows are ours; configs[].type is the catalog's */
 	FTH_VEC(char *) remarks;            /* what it leaves out */
 };
 /* 0, or -errno of a workload that is read as a stream. */

@@ -3,6 +3,7 @@
 #include "report/compare.h"
 
 #include <jansson.h>
+#include <math.h>
 
 #include "report/format.h"
 
@@ -34,6 +35,14 @@ size_t fth_comparison_cheapest(const struct fth_comparison *c)
 bool fth_comparison_decided(const struct fth_comparison *c)
 {
 	return c->nruns && is_whole(&c->runs[fth_comparison_cheapest(c)]);
+}
+
+double fth_comparison_gap(const struct fth_comparison *c, size_t run)
+{
+	const struct fth_run *r = &c->runs[run];
+	if (!c->bound || !c->bound->known || c->bound->usd <= 0 || r->jobs_unfinished)
+		return NAN;
+	return (double)r->cost / (double)c->bound->usd - 1;
 }
 
 const char *fth_comparison_workload(const struct fth_comparison *c)
@@ -218,8 +227,27 @@ static void json_run_more(const struct fth_run *r, struct fth_json *j)
 	json_notes(r, j);
 }
 
-static void json_run(const struct fth_run *r, struct fth_json *j, const char *key)
+static void json_bound(const struct fth_comparison *c, struct fth_json *j)
 {
+	const struct fth_bound *b = c->bound;
+	if (!b)
+		return;
+	fth_json_begin(j, "bound", '{');
+	if (b->known)
+		fth_json_usd(j, "bound_usd", b->usd);
+	else
+		fth_json_text(j, "bound_usd", NULL);
+	fth_json_bool(j, "certified", b->certified);
+	fth_json_bool(j, "exact", b->exact);
+	fth_json_bool(j, "interference", b->interference);
+	fth_json_text(j, "why", b->why[0] ? b->why : NULL);
+	fth_json_usd(j, "slack_usd_per_launch", b->slack_per_launch);
+	fth_json_end(j, '}');
+}
+
+static void json_run(const struct fth_comparison *c, size_t run, struct fth_json *j, const char *key)
+{
+	const struct fth_run *r = &c->runs[run];
 	fth_json_begin(j, key, '{');
 	fth_json_text(j, "policy", r->policy);
 	fth_json_raw(j, "params", r->params.data);
@@ -243,6 +271,11 @@ static void json_run(const struct fth_run *r, struct fth_json *j, const char *ke
 	fth_json_end(j, '}');
 	fth_json_real(j, "wall_s", r->wall_s);
 	fth_json_real(j, "peak_rss_mb", r->peak_rss_mb);
+	if (c->bound && c->bound->known)
+		fth_json_usd(j, "bound_usd", c->bound->usd);
+	else
+		fth_json_text(j, "bound_usd", NULL);
+	fth_json_real(j, "gap", fth_comparison_gap(c, run));
 	json_run_more(r, j);
 	fth_json_end(j, '}');
 }
@@ -263,6 +296,7 @@ static void json_head(const struct fth_comparison *c, struct fth_json *j, const 
 		fth_json_text(j, "interference", c->interference_path);
 	if (c->market_path)
 		fth_json_text(j, "market", c->market_path);
+	json_bound(c, j);
 }
 
 void fth_comparison_json(const struct fth_comparison *c, struct fth_str *out)
@@ -271,7 +305,7 @@ void fth_comparison_json(const struct fth_comparison *c, struct fth_str *out)
 	json_head(c, &j, "farthing.compare/1");
 	fth_json_begin(&j, "runs", '[');
 	for (size_t i = 0; i < c->nruns; i++)
-		json_run(&c->runs[i], &j, NULL);
+		json_run(c, i, &j, NULL);
 	fth_json_end(&j, ']');
 	fth_json_end(&j, '}');
 }
@@ -281,7 +315,7 @@ void fth_comparison_json_one(const struct fth_comparison *c, struct fth_str *out
 	struct fth_json j = {.out = out};
 	json_head(c, &j, "farthing.sim/1");
 	if (c->nruns)
-		json_run(&c->runs[0], &j, "run");
+		json_run(c, 0, &j, "run");
 	fth_json_end(&j, '}');
 }
 
@@ -294,7 +328,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
 			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,utilization,fallback,wall_s,"
-			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours\r\n");
+			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,bound_usd,gap\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
 		fth_csvout_text(&v, r->policy);
@@ -324,6 +358,11 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 		fth_csvout_real(&v, r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0);
 		fth_csvout_real(&v, r->used_node_hours);
 		fth_csvout_real(&v, r->billed_node_hours);
+		if (c->bound && c->bound->known)
+			fth_csvout_usd(&v, c->bound->usd);
+		else
+			fth_csvout_text(&v, "");
+		fth_csvout_real(&v, fth_comparison_gap(c, i));
 		fth_csvout_end(&v);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "optimize/mix.h"
+#include "optimize/blend.h"
 
 #include <math.h>
 
@@ -18,7 +18,7 @@ struct column {
 };
 
 struct solver {
-	const struct fth_mix_input *in;
+	const struct fth_blend_input *in;
 	struct fth_crowd **crowds;   /* by type; NULL when nobody slows anybody down */
 	struct fth_pricer **pricers; /* by type; then these */
 	int64_t *limit, *values;     /* of the pricers, by row */
@@ -28,7 +28,7 @@ struct solver {
 	struct fth_lp *lp;
 	double *dual;                /* by row */
 	FTH_VEC(struct column) columns;
-	FTH_VEC(struct fth_mix_part) parts;
+	FTH_VEC(struct fth_blend_part) parts;
 	struct fth_map seen;         /* hashes of columns */
 	uint64_t spent, nodes;
 };
@@ -37,7 +37,7 @@ struct solver {
 
 static bool add_column(struct solver *s, uint32_t type, const struct fth_filling *parts, uint32_t n)
 {
-	const struct fth_mix_input *in = s->in;
+	const struct fth_blend_input *in = s->in;
 	uint64_t hash = fth_hash_bytes(parts, n * sizeof(*parts), type + 1);
 	if (fth_map_get(&s->seen, hash, NULL))
 		return false;
@@ -50,7 +50,7 @@ static bool add_column(struct solver *s, uint32_t type, const struct fth_filling
 		fth_crowd_speeds(in->pairs, in->class, parts, n, speeds);
 	struct column c = {type, (uint32_t)s->parts.len, n};
 	for (uint32_t i = 0; i < n; i++) {
-		struct fth_mix_part part = {parts[i].item, parts[i].copies,
+		struct fth_blend_part part = {parts[i].item, parts[i].copies,
 					    speeds[i] * in->speed[(size_t)type * in->nrows + parts[i].item]};
 		rows[i] = part.row;
 		coefs[i] = part.speed * part.copies;
@@ -76,7 +76,7 @@ static uint32_t most_copies(const struct fth_res *need, const struct fth_res *ca
 /* Each row by itself on the type and in the number that does its work for the least. */
 static void add_first_columns(struct solver *s)
 {
-	const struct fth_mix_input *in = s->in;
+	const struct fth_blend_input *in = s->in;
 	for (uint32_t r = 0; r < in->nrows; r++) {
 		double least = INFINITY;
 		struct fth_filling best = {r, 0};
@@ -110,7 +110,7 @@ struct priced {
 /* Without interference: the knapsack in integers. Values are rounded up, so that what it proves holds for ours. */
 static struct priced price_apart(struct solver *s, uint32_t t, uint64_t max_nodes)
 {
-	const struct fth_mix_input *in = s->in;
+	const struct fth_blend_input *in = s->in;
 	double total = in->price[t] * 2;
 	for (uint32_t r = 0; r < in->nrows; r++) {
 		size_t at = (size_t)t * in->nrows + r;
@@ -144,7 +144,7 @@ static struct priced price_crowded(struct solver *s, uint32_t t, uint64_t max_no
 
 static struct priced price_type(struct solver *s, uint32_t t, uint64_t max_nodes)
 {
-	const struct fth_mix_input *in = s->in;
+	const struct fth_blend_input *in = s->in;
 	for (uint32_t r = 0; r < in->nrows; r++)
 		s->alone[r] = s->dual[r] * in->speed[(size_t)t * in->nrows + r];
 	s->spent += 10 * in->nrows;
@@ -153,7 +153,7 @@ static struct priced price_type(struct solver *s, uint32_t t, uint64_t max_nodes
 
 /* ---- the whole ---- */
 
-static void open_solver(struct solver *s, const struct fth_mix_input *in)
+static void open_solver(struct solver *s, const struct fth_blend_input *in)
 {
 	*s = (struct solver){.in = in, .scale = 0};
 	char *usable = fth_alloc((size_t)in->nrows + 1);
@@ -208,7 +208,7 @@ static void close_solver(struct solver *s)
 }
 
 /* Keep what these duals prove, if it is more than what was. */
-static void keep_bound(const struct solver *s, struct fth_mix *m, double factor)
+static void keep_bound(const struct solver *s, struct fth_blend *m, double factor)
 {
 	double sum = 0;
 	for (uint32_t r = 0; r < s->in->nrows; r++)
@@ -222,7 +222,7 @@ static void keep_bound(const struct solver *s, struct fth_mix *m, double factor)
 }
 
 /* Price every type under the present duals. Returns the number of new columns. */
-static uint32_t price_all(struct solver *s, struct fth_mix *m, uint64_t max_nodes, bool *ret_complete)
+static uint32_t price_all(struct solver *s, struct fth_blend *m, uint64_t max_nodes, bool *ret_complete)
 {
 	uint32_t added = 0;
 	double factor = 1;
@@ -237,7 +237,7 @@ static uint32_t price_all(struct solver *s, struct fth_mix *m, uint64_t max_node
 	return added;
 }
 
-static void generate(struct solver *s, struct fth_mix *m, const struct fth_mix_effort *effort)
+static void generate(struct solver *s, struct fth_blend *m, const struct fth_blend_effort *effort)
 {
 	bool exact = false, complete;
 	for (m->rounds = 0; m->rounds < ROUNDS_MAX; m->rounds++) {
@@ -260,11 +260,11 @@ static void generate(struct solver *s, struct fth_mix *m, const struct fth_mix_e
 
 static int by_dollars(const void *a, const void *b)
 {
-	const struct fth_mix_config *x = a, *y = b;
+	const struct fth_blend_config *x = a, *y = b;
 	return x->usd != y->usd ? (x->usd > y->usd ? -1 : 1) : (x->first > y->first) - (x->first < y->first);
 }
 
-static void keep_configs(struct solver *s, struct fth_mix *m)
+static void keep_configs(struct solver *s, struct fth_blend *m)
 {
 	for (size_t c = 0; c < s->columns.len; c++) {
 		double x = fth_lp_value(s->lp, (uint32_t)c) * s->scale;
@@ -272,7 +272,7 @@ static void keep_configs(struct solver *s, struct fth_mix *m)
 		double usd = x * s->in->price[k->type];
 		if (!(usd > 1e-9 * m->objective))
 			continue;
-		fth_vec_push(&m->configs, ((struct fth_mix_config){k->type, (uint32_t)m->parts.len, k->n, x, usd}));
+		fth_vec_push(&m->configs, ((struct fth_blend_config){k->type, (uint32_t)m->parts.len, k->n, x, usd}));
 		for (uint32_t i = 0; i < k->n; i++)
 			fth_vec_push(&m->parts, s->parts.data[k->first + i]);
 	}
@@ -280,10 +280,10 @@ static void keep_configs(struct solver *s, struct fth_mix *m)
 		qsort(m->configs.data, m->configs.len, sizeof(*m->configs.data), by_dollars);
 }
 
-void fth_mix_solve(struct fth_mix *m, const struct fth_mix_input *in, const struct fth_mix_effort *effort)
+void fth_blend_solve(struct fth_blend *m, const struct fth_blend_input *in, const struct fth_blend_effort *effort)
 {
 	struct solver s;
-	*m = (struct fth_mix){.value = fth_alloc((in->nrows + 1) * sizeof(*m->value))};
+	*m = (struct fth_blend){.value = fth_alloc((in->nrows + 1) * sizeof(*m->value))};
 	if (!in->nrows)
 		return;
 	open_solver(&s, in);
@@ -295,10 +295,10 @@ void fth_mix_solve(struct fth_mix *m, const struct fth_mix_input *in, const stru
 	close_solver(&s);
 }
 
-void fth_mix_release(struct fth_mix *m)
+void fth_blend_release(struct fth_blend *m)
 {
 	free(m->value);
 	fth_vec_release(&m->configs);
 	fth_vec_release(&m->parts);
-	*m = (struct fth_mix){0};
+	*m = (struct fth_blend){0};
 }

@@ -6,15 +6,15 @@
  *
  * A configuration c is a machine type with a multiset of rows that fits it; it is rented for x_c hours and does in
  * each of them speed(c, r) hours of work of row r: copies times the family's speed times what neighbours leave of it.
- * Solved by column generation. Whatever happens to it, the bound it returns is one: see fth_mix_solve.
+ * Solved by column generation. Whatever happens to it, the bound it returns is one: see fth_blend_solve.
  */
-#ifndef FTH_OPTIMIZE_MIX_H
-#define FTH_OPTIMIZE_MIX_H
+#ifndef FTH_OPTIMIZE_BLEND_H
+#define FTH_OPTIMIZE_BLEND_H
 
 #include "base/base.h"
 #include "optimize/crowd.h"
 
-struct fth_mix_input {
+struct fth_blend_input {
 	uint32_t nrows, ntypes;
 	const double *work;            /* by row, hours; > 0 */
 	const uint32_t *class;         /* by row, below pairs->n */
@@ -26,29 +26,29 @@ struct fth_mix_input {
 	const struct fth_pairs *pairs; /* NULL: nobody slows anybody down */
 };
 
-struct fth_mix_part {
+struct fth_blend_part {
 	uint32_t row, copies;
 	double speed; /* of each copy, alone = 1 */
 };
-struct fth_mix_config {
+struct fth_blend_config {
 	uint32_t type;
 	uint32_t first, n; /* slice of parts */
 	double hours, usd;
 };
 
-struct fth_mix_effort {
+struct fth_blend_effort {
 	uint64_t quick_nodes; /* per machine type and round while columns are still found */
 	uint64_t exact_nodes; /* per machine type at the end */
 	uint64_t work;        /* in all, in units of about 50 ns: then what is proven so far stands */
 };
 
-struct fth_mix {
+struct fth_blend {
 	double bound;     /* dollars; proven */
 	double objective; /* of the LP as far as it was solved: the bound cannot be above it */
 	bool exact;       /* the two agree to 10^-4 */
 	double *value;    /* by row: dollars per hour of its work, scaled so that they prove the bound */
-	FTH_VEC(struct fth_mix_config) configs; /* in use, most dollars first */
-	FTH_VEC(struct fth_mix_part) parts;
+	FTH_VEC(struct fth_blend_config) configs; /* in use, most dollars first */
+	FTH_VEC(struct fth_blend_part) parts;
 	uint64_t rounds, columns, nodes;
 };
 
@@ -58,7 +58,7 @@ struct fth_mix {
  * any x that does the work costs at least f sum_r work_r v_r. v comes from the LP in floating point and need not be
  * right; z comes from an exact search with rounding counted against us, or from its bound where it was cut short.
  */
-void fth_mix_solve(struct fth_mix *m, const struct fth_mix_input *in, const struct fth_mix_effort *effort);
-void fth_mix_release(struct fth_mix *m);
+void fth_blend_solve(struct fth_blend *m, const struct fth_blend_input *in, const struct fth_blend_effort *effort);
+void fth_blend_release(struct fth_blend *m);
 
 #endif
