@@ -64,13 +64,13 @@ static bool add_column(struct solver *s, uint32_t type, const struct fth_filling
 	return true;
 }
 
-static uint32_t most_copies(const struct fth_res *need, const struct fth_res *capacity)
+static int64_t most_copies(const struct fth_res *need, const struct fth_res *capacity)
 {
-	int64_t most = 1000000;
+	int64_t most = INT64_MAX;
 	for (int r = 0; r < FTH_RES_MAX; r++)
 		if (need->v[r] > 0)
 			most = FTH_MIN(most, capacity->v[r] / need->v[r]);
-	return (uint32_t)most;
+	return most;
 }
 
 /* Each row by itself on the type and in the number that does its work for the least. */
@@ -83,7 +83,8 @@ static void add_first_columns(struct solver *s)
 		uint32_t type = 0;
 		for (uint32_t t = 0; t < in->ntypes; t++) {
 			size_t at = (size_t)t * in->nrows + r;
-			uint32_t most = in->speed[at] > 0 ? most_copies(&in->demand[at], &in->capacity[t]) : 0;
+			int64_t fit = in->speed[at] > 0 ? most_copies(&in->demand[at], &in->capacity[t]) : 0;
+			uint32_t most = (uint32_t)FTH_MIN(fit, 1000000);
 			double self = in->pairs ? in->pairs->rate[in->class[r] * (in->pairs->n + 1)] : 1, speed = 1;
 			for (uint32_t k = 1; k <= FTH_MIN(most, 64u); k++, speed *= self) {
 				uint32_t copies = self < 1 ? k : most;
@@ -283,7 +284,7 @@ static void keep_configs(struct solver *s, struct fth_blend *m)
 void fth_blend_solve(struct fth_blend *m, const struct fth_blend_input *in, const struct fth_blend_effort *effort)
 {
 	struct solver s;
-	*m = (struct fth_blend){.value = fth_alloc((in->nrows + 1) * sizeof(*m->value))};
+	*m = (struct fth_blend){.value = fth_alloc((in->nrows + 1) * sizeof(*m->value)), .exact = true};
 	if (!in->nrows)
 		return;
 	open_solver(&s, in);

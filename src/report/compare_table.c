@@ -148,7 +148,9 @@ static void bound_line(const struct fth_comparison *c, struct fth_str *out)
 	}
 	fth_str_add(out, "gap: above the least that any policy can cost, ");
 	fth_human_usd(out, fth_usd(b->usd), 2);
-	if (b->certified)
+	if (b->certified && b->slack_per_launch)
+		fth_str_addf(out, " (proven, to $%.4f a launch)\n", fth_usd(b->slack_per_launch));
+	else if (b->certified)
 		fth_str_add(out, " (proven)\n");
 	else
 		fth_str_addf(out, " (an estimate: %s)\n", b->why);
