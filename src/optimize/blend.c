@@ -11,7 +11,7 @@
 #define NEAR 1e-6
 /* A configuration must be worth this much more than its price to become a column. */
 #define WORTHWHILE 1e-7
-enum { ROUNDS_MAX = 5000 };
+enum { ROUNDS_MAX = 5000, NODE = 4 /* of the knapsack in integers, in units of work */ };
 
 struct column {
 	uint32_t type, first, n;
@@ -109,7 +109,7 @@ struct priced {
 };
 
 /* Without interference: the knapsack in integers. Values are rounded up, so that what it proves holds for ours. */
-static struct priced price_apart(struct solver *s, uint32_t t, uint64_t max_nodes)
+static struct priced price_apart(struct solver *s, uint32_t t, uint64_t max_work)
 {
 	const struct fth_blend_input *in = s->in;
 	double total = in->price[t] * 2;
@@ -122,34 +122,35 @@ static struct priced price_apart(struct solver *s, uint32_t t, uint64_t max_node
 	for (uint32_t r = 0; r < in->nrows; r++)
 		s->values[r] = s->alone[r] > 0 ? (int64_t)ceil(s->alone[r] * unit) : 0;
 	struct fth_priced out;
-	fth_pricer_solve(s->pricers[t], s->values, s->limit, (int64_t)(in->price[t] * (1 + WORTHWHILE) * unit), max_nodes, &out);
+	fth_pricer_solve(s->pricers[t], s->values, s->limit, (int64_t)(in->price[t] * (1 + WORTHWHILE) * unit), max_work / NODE,
+			 &out);
 	s->nodes += out.nodes;
-	s->spent += 20 * out.nodes;
+	s->spent += NODE * out.nodes;
 	struct priced ret = {.bound = (double)out.bound / unit * (1 + ROUNDING), .complete = out.complete};
 	if (out.found)
 		ret.added = add_column(s, t, out.parts, out.nparts);
 	return ret;
 }
 
-static struct priced price_crowded(struct solver *s, uint32_t t, uint64_t max_nodes)
+static struct priced price_crowded(struct solver *s, uint32_t t, uint64_t max_work)
 {
 	struct fth_crowded out;
-	fth_crowd_solve(s->crowds[t], s->alone, s->in->price[t] * (1 + WORTHWHILE), max_nodes, &out);
+	fth_crowd_solve(s->crowds[t], s->alone, s->in->price[t] * (1 + WORTHWHILE), max_work * 5, &out);
 	s->nodes += out.nodes;
-	s->spent += out.nodes * (10 + s->in->nrows / 4);
+	s->spent += out.work / 5;
 	struct priced ret = {.bound = out.bound, .complete = out.complete};
 	if (out.found)
 		ret.added = add_column(s, t, out.parts, out.nparts);
 	return ret;
 }
 
-static struct priced price_type(struct solver *s, uint32_t t, uint64_t max_nodes)
+static struct priced price_type(struct solver *s, uint32_t t, uint64_t max_work)
 {
 	const struct fth_blend_input *in = s->in;
 	for (uint32_t r = 0; r < in->nrows; r++)
 		s->alone[r] = s->dual[r] * in->speed[(size_t)t * in->nrows + r];
 	s->spent += 10 * in->nrows;
-	return s->crowds ? price_crowded(s, t, max_nodes) : price_apart(s, t, max_nodes);
+	return s->crowds ? price_crowded(s, t, max_work) : price_apart(s, t, max_work);
 }
 
 /* ---- the whole ---- */
@@ -222,14 +223,16 @@ static void keep_bound(const struct solver *s, struct fth_blend *m, double facto
 		m->value[r] = s->dual[r] * factor;
 }
 
-/* Price every type under the present duals. Returns the number of new columns. */
-static uint32_t price_all(struct solver *s, struct fth_blend *m, uint64_t max_nodes, bool *ret_complete)
+/* Price every type under the present duals; exactly: with all the work that is left. Returns the number of new columns. */
+static uint32_t price_all(struct solver *s, struct fth_blend *m, const struct fth_blend_effort *effort, bool exact,
+			  bool *ret_complete)
 {
 	uint32_t added = 0;
 	double factor = 1;
 	*ret_complete = true;
 	for (uint32_t t = 0; t < s->in->ntypes; t++) {
-		struct priced p = price_type(s, t, max_nodes);
+		uint64_t left = effort->work > s->spent ? (effort->work - s->spent) / (s->in->ntypes - t) : 0;
+		struct priced p = price_type(s, t, exact ? FTH_MAX(left, effort->quick) : effort->quick);
 		added += p.added;
 		*ret_complete &= p.complete;
 		factor = FTH_MIN(factor, s->in->price[t] / p.bound);
@@ -250,7 +253,7 @@ static void generate(struct solver *s, struct fth_blend *m, const struct fth_ble
 		m->objective = fth_lp_objective(s->lp) * s->scale;
 		for (uint32_t k = 0; k < s->in->nrows; k++)
 			s->dual[k] = FTH_MAX(0.0, fth_lp_dual(s->lp, k));
-		uint32_t added = price_all(s, m, exact ? effort->exact_nodes : effort->quick_nodes, &complete);
+		uint32_t added = price_all(s, m, effort, exact, &complete);
 		if (m->bound >= m->objective * (1 - NEAR) || s->spent > effort->work)
 			break;
 		if (!added && (exact || complete))

@@ -37,9 +37,9 @@ struct fth_blend_config {
 };
 
 struct fth_blend_effort {
-	uint64_t quick_nodes; /* per machine type and round while columns are still found */
-	uint64_t exact_nodes; /* per machine type at the end */
-	uint64_t work;        /* in all, in units of about 50 ns: then what is proven so far stands */
+	/* In units of about 50 ns, the same on every machine. */
+	uint64_t quick; /* per machine type and round while columns are still found */
+	uint64_t work;  /* in all; then what is proven so far stands */
 };
 
 struct fth_blend {

@@ -37,12 +37,12 @@ struct builder {
 
 struct fth_bound_options fth_bound_quick(void)
 {
-	return (struct fth_bound_options){.rows_max = 128, .effort = {.quick_nodes = 2000, .exact_nodes = 2000000, .work = 100000000}};
+	return (struct fth_bound_options){.rows_max = 128, .effort = {.quick = 20000, .work = 60000000}};
 }
 
 struct fth_bound_options fth_bound_thorough(void)
 {
-	return (struct fth_bound_options){.rows_max = 400, .effort = {.quick_nodes = 2000, .exact_nodes = 20000000, .work = 1200000000}};
+	return (struct fth_bound_options){.rows_max = 400, .effort = {.quick = 20000, .work = 600000000}};
 }
 
 static void remark(struct fth_bound *b, const char *fmt, ...) FTH_PRINTF(2, 3);
@@ -210,12 +210,13 @@ static int64_t round_demand(int64_t v, int bits)
 	return (int64_t)1 << (top - top % (1 - bits));
 }
 
-static uint64_t row_hash(const struct fth_kind *p)
+static uint64_t row_hash(const struct fth_kind *p, int bits)
 {
 	uint64_t h = fth_hash_u64(p->klass + ((uint64_t)p->arch << 32));
 	for (uint32_t a = 0; a < p->nalts; a++) {
 		h = fth_hash_u64(h ^ p->alts[a].family ^ (uint64_t)p->alts[a].speed_ppm << 32);
-		h = fth_hash_bytes(&p->alts[a].demand, sizeof(p->alts[a].demand), h);
+		for (int d = 0; d < FTH_RES_MAX; d++)
+			h = fth_hash_u64(h ^ (uint64_t)round_demand(p->alts[a].demand.v[d], bits));
 	}
 	return h;
 }
@@ -242,7 +243,7 @@ static void join_row(struct builder *k, size_t first, struct fth_map *index, con
 			alts[a].demand.v[d] = round_demand(alts[a].demand.v[d], bits);
 	}
 	r.proto.alts = alts;
-	uint64_t hash = row_hash(&r.proto), at;
+	uint64_t hash = row_hash(&r.proto, 63), at;
 	while (fth_map_get(index, hash, &at) && !rows_equal(&k->rows.data[at].proto, &r.proto))
 		hash++;
 	if (fth_map_get(index, hash, &at) && at >= first) {
@@ -315,28 +316,81 @@ static bool make_rows(struct builder *k)
 	return ok;
 }
 
+/* The greatest part of a demand that rounding takes away. */
+static double rounded_off(const struct fth_kind *p, int bits)
+{
+	double most = 0;
+	for (uint32_t a = 0; a < p->nalts; a++)
+		for (int d = 0; d < FTH_RES_MAX; d++) {
+			int64_t v = p->alts[a].demand.v[d];
+			if (v > 0)
+				most = FTH_MAX(most, 1 - (double)round_demand(v, bits) / (double)v);
+		}
+	return most;
+}
+
+/* How many rows are left if all but the first `keep` are rounded so, and what of their weight is lost at most. */
+static size_t count_rows(const struct builder *k, size_t keep, int bits, double *ret_loss)
+{
+	struct fth_map seen = {0};
+	size_t n = FTH_MIN(keep, k->rows.len);
+	*ret_loss = 0;
+	for (size_t i = keep; i < k->rows.len; i++) {
+		uint64_t hash = row_hash(&k->rows.data[i].proto, bits);
+		*ret_loss += k->rows.data[i].weight * rounded_off(&k->rows.data[i].proto, bits);
+		if (fth_map_get(&seen, hash, NULL))
+			continue;
+		fth_map_put(&seen, hash, 1);
+		n++;
+	}
+	fth_map_release(&seen);
+	return n;
+}
+
+enum { COARSEST = -6 };
+
+/* The way to be left with at most so many rows that loses least: how many to keep as they are, and how finely to round
+ * the others. */
+static size_t choose_rounding(const struct builder *k, size_t most, int *ret_bits)
+{
+	size_t best = most - most / 4;
+	double least = 1e300;
+	*ret_bits = COARSEST;
+	for (size_t quarter = 0; quarter < 4; quarter++) {
+		size_t keep = most * quarter / 4;
+		double loss;
+		int bits = 6;
+		while (bits > COARSEST && count_rows(k, keep, bits, &loss) > most)
+			bits--;
+		if (bits > COARSEST && loss < least) {
+			least = loss;
+			best = keep;
+			*ret_bits = bits;
+		}
+	}
+	return best;
+}
+
 /* Too many rows: keep those that weigh most, round down the demands of the others until few enough are left, and leave
  * out the lightest if even that does not do. Smaller demands and less work only lower the bound. */
 static void limit_rows(struct builder *k)
 {
-	size_t most = k->o->rows_max, keep = most - most / 4, n = k->rows.len;
+	size_t most = k->o->rows_max, n = k->rows.len;
 	if (n <= most)
 		return;
+	int bits;
+	size_t keep = choose_rounding(k, most, &bits);
 	double total = 0, dropped = 0;
-	k->joined = true;
+	struct fth_map index = {0};
 	struct row *tail = fth_alloc((n - keep + 1) * sizeof(*tail));
 	memcpy(tail, k->rows.data + keep, (n - keep) * sizeof(*tail));
 	for (size_t i = 0; i < n; i++)
 		total += k->rows.data[i].weight;
-	for (int bits = 4; bits >= -6; bits--) {
-		struct fth_map index = {0};
-		k->rows.len = keep;
-		for (size_t i = 0; i < n - keep; i++)
-			join_row(k, keep, &index, &tail[i], bits);
-		fth_map_release(&index);
-		if (k->rows.len <= most)
-			break;
-	}
+	k->joined = true;
+	k->rows.len = keep;
+	for (size_t i = 0; i < n - keep; i++)
+		join_row(k, keep, &index, &tail[i], bits);
+	fth_map_release(&index);
 	free(tail);
 	qsort(k->rows.data + keep, k->rows.len - keep, sizeof(*k->rows.data), by_weight);
 	while (k->rows.len > most)

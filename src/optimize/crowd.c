@@ -51,9 +51,10 @@ struct fth_crowd {
 	struct item **order;
 	double y[VECTORS][FTH_RES_MAX];
 	double *stack;    /* of nodes: see struct node */
+	struct item **lists; /* of items that fit, by depth */
 	uint32_t depth_max;
 	double best, floor, cut, top;
-	uint64_t nodes, max_nodes;
+	uint64_t nodes, work, max_work;
 };
 
 /* What is on the machine, by class; and what a newcomer would add. */
@@ -168,6 +169,7 @@ struct fth_crowd *fth_crowd_new(const struct fth_res *capacity, const struct fth
 	build_relaxation(p);
 	p->depth_max = most_items(p);
 	p->stack = fth_alloc((size_t)(p->depth_max + 2) * 4 * (pairs->n + 1) * sizeof(*p->stack));
+	p->lists = fth_alloc((size_t)(p->depth_max + 2) * (p->n + 1) * sizeof(*p->lists));
 	p->chord = fth_alloc((size_t)(pairs->n + 1) * (TABLE + 1) * sizeof(*p->chord));
 	for (uint32_t c = 0; c < pairs->n; c++)
 		for (uint32_t k = 0; k <= TABLE; k++)
@@ -184,6 +186,7 @@ void fth_crowd_free(struct fth_crowd *p)
 	free(p->order);
 	free(p->parts);
 	free(p->stack);
+	free(p->lists);
 	free(p->chord);
 	free(p);
 }
@@ -294,15 +297,14 @@ static bool fits(const struct fth_crowd *p, const struct item *it, const int64_t
 	return true;
 }
 
-/* At most so many more items fit, of order[from ..]. */
-static uint32_t most_newcomers(const struct fth_crowd *p, uint32_t from, const int64_t *rest, const double *paid)
+/* At most so many more of these items fit. */
+static uint32_t most_newcomers(const struct fth_crowd *p, struct item *const *list, uint32_t n, const double *paid)
 {
 	double most = TABLE;
 	for (uint32_t v = 0; v < p->nvectors; v++) {
 		double least = INFINITY;
-		for (uint32_t i = from; i < p->active; i++)
-			if (fits(p, p->order[i], rest))
-				least = FTH_MIN(least, p->order[i]->price[v]);
+		for (uint32_t i = 0; i < n; i++)
+			least = FTH_MIN(least, list[i]->price[v]);
 		if (least > 0)
 			most = FTH_MIN(most, paid[v] / least * (1 + SLACK));
 	}
@@ -329,16 +331,14 @@ static double added(const struct node *s, const struct item *it)
 }
 
 /* a of each vector: the most that a newcomer adds for what it needs. */
-static void find_ratios(const struct fth_crowd *p, const struct node *s, uint32_t from, const int64_t *rest, double *ratio)
+static void find_ratios(const struct fth_crowd *p, const struct node *s, struct item *const *list, uint32_t n, double *ratio)
 {
 	for (uint32_t v = 0; v < p->nvectors; v++)
 		ratio[v] = 0;
-	for (uint32_t i = from; i < p->active; i++) {
-		const struct item *it = p->order[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct item *it = list[i];
 		double w = added(s, it);
-		if (w <= 0 || !fits(p, it, rest))
-			continue;
-		for (uint32_t v = 0; v < p->nvectors; v++) {
+		for (uint32_t v = 0; w > 0 && v < p->nvectors; v++) {
 			if (it->price[v] > 0)
 				ratio[v] = FTH_MAX(ratio[v], w / it->price[v]);
 			else
@@ -383,25 +383,32 @@ static bool closed(struct fth_crowd *p, double bound)
 {
 	if (bound + SLACK * (bound + p->top) <= p->best)
 		return true;
-	if (p->nodes >= p->max_nodes) {
+	if (p->work >= p->max_work) {
 		p->cut = FTH_MAX(p->cut, bound);
 		return true;
 	}
 	return false;
 }
 
-static void search(struct fth_crowd *p, struct node *s, uint32_t depth, uint32_t from, const int64_t *rest)
+/* Items are added in the order of the list, those that fit no more are dropped from it on the way. */
+static void search(struct fth_crowd *p, struct node *s, uint32_t depth, struct item *const *list, uint32_t n,
+		   const int64_t *rest)
 {
 	double ratio[VECTORS], paid[VECTORS];
+	struct item **here = p->lists + (size_t)depth * p->active;
+	uint32_t nhere = 0;
 	p->nodes++;
+	p->work += 16 + 4 * n;
 	if (s->value > p->best)
 		record(p, s->value);
-	pay(p, rest, paid);
-	uint32_t newcomers = most_newcomers(p, from, rest, paid);
-	if (!newcomers)
+	for (uint32_t i = 0; i < n; i++)
+		if (fits(p, list[i], rest))
+			here[nhere++] = list[i];
+	if (!nhere)
 		return;
-	find_harm(p, s, newcomers);
-	find_ratios(p, s, from, rest, ratio);
+	pay(p, rest, paid);
+	find_harm(p, s, most_newcomers(p, here, nhere, paid));
+	find_ratios(p, s, here, nhere, ratio);
 	double bound = s->value + rest_bound(p, ratio, paid, NULL);
 	if (closed(p, bound))
 		return;
@@ -409,9 +416,9 @@ static void search(struct fth_crowd *p, struct node *s, uint32_t depth, uint32_t
 		p->cut = FTH_MAX(p->cut, bound);
 		return;
 	}
-	for (uint32_t i = from; i < p->active; i++) {
-		struct item *it = p->order[i];
-		if (!fits(p, it, rest) || closed(p, s->value + added(s, it) + rest_bound(p, ratio, paid, it)))
+	for (uint32_t i = 0; i < nhere; i++) {
+		struct item *it = here[i];
+		if (closed(p, s->value + added(s, it) + rest_bound(p, ratio, paid, it)))
 			continue;
 		int64_t next[FTH_RES_MAX];
 		struct node child = node_at(p, depth + 1);
@@ -419,7 +426,7 @@ static void search(struct fth_crowd *p, struct node *s, uint32_t depth, uint32_t
 			next[r] = rest[r] - it->need[r];
 		add_item(p, s, it, &child);
 		it->copies++;
-		search(p, &child, depth + 1, i, next);
+		search(p, &child, depth + 1, here + i, nhere - i, next);
 		it->copies--;
 	}
 }
@@ -465,13 +472,13 @@ static void greedy(struct fth_crowd *p)
 	}
 }
 
-void fth_crowd_solve(struct fth_crowd *p, const double *value, double floor, uint64_t max_nodes, struct fth_crowded *ret)
+void fth_crowd_solve(struct fth_crowd *p, const double *value, double floor, uint64_t max_work, struct fth_crowded *ret)
 {
 	prepare(p, value);
 	p->best = p->floor = p->top = floor;
 	p->cut = 0;
-	p->nodes = 0;
-	p->max_nodes = max_nodes;
+	p->nodes = p->work = 0;
+	p->max_work = max_work;
 	p->nparts = 0;
 	struct node root = node_at(p, 0);
 	if (p->active)
@@ -481,13 +488,14 @@ void fth_crowd_solve(struct fth_crowd *p, const double *value, double floor, uin
 		root.newcomer[c] = root.members[c] = 1;
 	}
 	if (p->active)
-		search(p, &root, 0, 0, p->cap);
+		search(p, &root, 0, p->order, p->active, p->cap);
 	double most = FTH_MAX(p->best, p->cut);
 	*ret = (struct fth_crowded){.found = p->best > floor,
 				    .value = p->best,
 				    .bound = p->active ? most + SLACK * (most + p->top) : floor,
 				    .complete = p->cut <= p->best,
 				    .nodes = p->nodes + 1,
+				    .work = p->work + 50 + 10 * p->n,
 				    .parts = p->parts,
 				    .nparts = p->nparts};
 }

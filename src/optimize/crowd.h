@@ -35,14 +35,14 @@ struct fth_crowded {
 	double value;
 	double bound;  /* no filling is worth more; never below the floor */
 	bool complete; /* the search ended by itself */
-	uint64_t nodes;
+	uint64_t nodes, work; /* work: in units of about 10 ns, the same on every machine */
 	const struct fth_filling *parts; /* the crowd's, until its next use */
 	uint32_t nparts;
 };
 
 /* The best filling if it is worth more than `floor` > 0; item i is worth value[i] alone (values <= 0 are left out).
- * At most max_nodes nodes are visited. */
-void fth_crowd_solve(struct fth_crowd *p, const double *value, double floor, uint64_t max_nodes, struct fth_crowded *ret);
+ * It is cut short after about max_work. */
+void fth_crowd_solve(struct fth_crowd *p, const double *value, double floor, uint64_t max_work, struct fth_crowded *ret);
 
 /* The speed of each part of a filling beside the others. */
 void fth_crowd_speeds(const struct fth_pairs *pairs, const uint32_t *class, const struct fth_filling *parts, uint32_t n,
