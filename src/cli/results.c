@@ -162,12 +162,19 @@ static int load(struct results *r, const struct fth_args *a, struct fth_error *e
 /* What no policy can go below in the world that was simulated. */
 static int find_bound(struct results *r, const struct fth_args *a, struct fth_error *err)
 {
+	const struct fth_world_stream *stream = &r->world.stream;
 	struct fth_bound_options o = fth_bound_quick();
+	struct fth_job_source *jobs = NULL;
 	if (fth_args_flag(a, "no-bound"))
 		return 0;
 	fth_cli_bound_options(&r->sim, &o);
+	int e = stream->open ? stream->open(&r->world, &jobs, err) : 0;
+	if (!e)
+		e = fth_bound_find(&r->bound, &r->world, jobs, &o, err);
+	if (stream->open)
+		stream->close(jobs);
 	r->comparison.bound = &r->bound;
-	return fth_bound_find(&r->bound, &r->world, &o, err);
+	return e;
 }
 
 /* Returns an exit code; there may be figures even if it is not 0. */

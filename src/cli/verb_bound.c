@@ -18,7 +18,7 @@ static int find(const struct fth_args *a, struct fth_world *w, struct fth_bound 
 		return r;
 	fth_cli_bound_options(&sim, &o);
 	clock_gettime(CLOCK_MONOTONIC, &from);
-	r = fth_bound_find(b, w, &o, err);
+	r = fth_bound_find(b, w, NULL, &o, err);
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	*ret_wall = (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
 	return r;

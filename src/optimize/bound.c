@@ -95,20 +95,16 @@ static void add_job(struct builder *k, const struct fth_job_item *item)
 	}
 }
 
-static int sum_work(struct builder *k, struct fth_error *err)
+static int sum_work(struct builder *k, struct fth_job_source *jobs, struct fth_error *err)
 {
-	const struct fth_world *w = k->world;
 	struct fth_workload_source source;
-	struct fth_job_source *jobs = &source.base;
 	struct fth_job_item item;
-	fth_workload_source_init(&source, &w->workload);
-	int r = w->stream.open ? w->stream.open(w, &jobs, err) : 0;
-	if (r)
-		return r;
+	int r;
+	fth_workload_source_init(&source, &k->world->workload);
+	if (!jobs)
+		jobs = &source.base;
 	while ((r = jobs->next(jobs, &item, err)) > 0)
 		add_job(k, &item);
-	if (w->stream.open)
-		w->stream.close(jobs);
 	return r;
 }
 
@@ -120,7 +116,7 @@ static bool is_on_steps(const struct builder *k)
 {
 	const struct fth_world *w = k->world;
 	fth_time step = w->workload.step;
-	bool ok = !k->o->uneven_delays && !w->has_market && !w->stream.open;
+	bool ok = !k->o->uneven_delays && !w->has_market && w->workload.jobs.len;
 	for (size_t i = 0; step && ok && i < w->workload.jobs.len; i++)
 		ok = w->workload.jobs.data[i].submit % step == 0;
 	for (size_t i = 0; step && ok && i < w->kinds.list.len; i++) {
@@ -615,13 +611,14 @@ static void find(struct builder *k, struct fth_bound *b)
 	fth_bound_release(&other);
 }
 
-int fth_bound_find(struct fth_bound *b, const struct fth_world *w, const struct fth_bound_options *o, struct fth_error *err)
+int fth_bound_find(struct fth_bound *b, const struct fth_world *w, struct fth_job_source *jobs, const struct fth_bound_options *o,
+		   struct fth_error *err)
 {
 	struct builder k = {.world = w, .o = o, .b = b};
 	*b = (struct fth_bound){0};
 	k.work = fth_alloc((w->kinds.list.len + 1) * sizeof(*k.work));
 	k.tasks = fth_alloc((w->kinds.list.len + 1) * sizeof(*k.tasks));
-	int r = sum_work(&k, err);
+	int r = sum_work(&k, jobs, err);
 	if (!r)
 		find(&k, b);
 	free(k.work);

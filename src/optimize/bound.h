@@ -47,8 +47,9 @@ struct fth_bound {
 	struct fth_blend mix;                 /* its rows are ours; configs[].type is the catalog's */
 	FTH_VEC(char *) remarks;            /* what it leaves out */
 };
-/* 0, or -errno of a workload that is read as a stream. */
-int fth_bound_find(struct fth_bound *b, const struct fth_world *w, const struct fth_bound_options *o, struct fth_error *err);
+/* jobs: where they come from if not from the world's workload; NULL: from there. 0, or -errno of reading them. */
+int fth_bound_find(struct fth_bound *b, const struct fth_world *w, struct fth_job_source *jobs, const struct fth_bound_options *o,
+		   struct fth_error *err);
 void fth_bound_release(struct fth_bound *b);
 
 #endif

@@ -13,7 +13,7 @@ static struct fth_bound find(const struct fth_world *w)
 {
 	struct fth_bound_options o = fth_bound_thorough();
 	struct fth_bound b;
-	assert_int_equal(fth_bound_find(&b, w, &o, NULL), 0);
+	assert_int_equal(fth_bound_find(&b, w, NULL, &o, NULL), 0);
 	return b;
 }
 
@@ -136,12 +136,12 @@ static void prices_are_the_lowest(void **state)
 	struct fth_bound_options o = fth_bound_thorough();
 	o.market_start = 1001 * FTH_SEC; /* the lowest price is over */
 	struct fth_bound b;
-	assert_int_equal(fth_bound_find(&b, &w, &o, NULL), 0);
+	assert_int_equal(fth_bound_find(&b, &w, NULL, &o, NULL), 0);
 	assert_true(b.certified && fabs(fth_usd(b.usd) - 3) < 1e-5);
 	fth_bound_release(&b);
 	/* What an hour cut short by the cloud costs is forgiven: no certain bound any more. */
 	w.catalog.offers.data[NTYPES].billing.cut_free = true;
-	assert_int_equal(fth_bound_find(&b, &w, &o, NULL), 0);
+	assert_int_equal(fth_bound_find(&b, &w, NULL, &o, NULL), 0);
 	assert_true(b.known && !b.certified && b.why[0]);
 	fth_bound_release(&b);
 	fth_world_release(&w);
@@ -234,7 +234,7 @@ static void many_kinds_are_joined(void **state)
 		struct fth_bound_options o = fth_bound_thorough();
 		struct fth_bound b;
 		o.rows_max = most;
-		assert_int_equal(fth_bound_find(&b, &w, &o, NULL), 0);
+		assert_int_equal(fth_bound_find(&b, &w, NULL, &o, NULL), 0);
 		assert_true(b.known && b.certified && b.rows.len <= most);
 		assert_true(b.usd >= before);
 		assert_int_equal(most < 200, b.remarks.len > 0);
