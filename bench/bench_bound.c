@@ -129,7 +129,7 @@ int main(void)
 		for (int i = 0; i < 2; i++)
 			drawn(kinds, 5000, i, false);
 	drawn(640, 5000, false, true);
-	for (uint32_t jobs = 1000; jobs <= 1000000; jobs *= 10)
+	for (uint32_t jobs = 10000; jobs <= 1000000; jobs *= 10)
 		drawn(40, jobs, true, false);
 	return 0;
 }

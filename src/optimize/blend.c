@@ -11,7 +11,7 @@
 #define NEAR 1e-6
 /* A configuration must be worth this much more than its price to become a column. */
 #define WORTHWHILE 1e-7
-enum { ROUNDS_MAX = 5000, NODE = 4 /* of the knapsack in integers, in units of work */ };
+enum { ROUNDS_MAX = 5000, NODE = 2 /* of the knapsack in integers, in units of work */ };
 
 struct column {
 	uint32_t type, first, n;
@@ -247,7 +247,7 @@ static void generate(struct solver *s, struct fth_blend *m, const struct fth_ble
 	for (m->rounds = 0; m->rounds < ROUNDS_MAX; m->rounds++) {
 		uint64_t before = fth_lp_work(s->lp);
 		int r = fth_lp_solve(s->lp);
-		s->spent += (fth_lp_work(s->lp) - before) / 30;
+		s->spent += (fth_lp_work(s->lp) - before) / 100;
 		if (r && r != -EAGAIN)
 			break;
 		m->objective = fth_lp_objective(s->lp) * s->scale;

@@ -37,7 +37,7 @@ struct builder {
 
 struct fth_bound_options fth_bound_quick(void)
 {
-	return (struct fth_bound_options){.rows_max = 128, .effort = {.quick = 20000, .work = 60000000}};
+	return (struct fth_bound_options){.rows_max = 192, .effort = {.quick = 20000, .work = 40000000}};
 }
 
 struct fth_bound_options fth_bound_thorough(void)
@@ -501,7 +501,10 @@ static void solve(struct builder *k)
 		.speed = k->speed,
 		.pairs = k->crowded ? &k->pairs : NULL,
 	};
-	fth_blend_solve(&b->mix, &in, &k->o->effort);
+	struct fth_blend_effort effort = k->o->effort;
+	if (k->crowded && k->joined)
+		effort.work /= 4; /* it will most likely be proven without interference */
+	fth_blend_solve(&b->mix, &in, &effort);
 	b->interference = k->crowded;
 	b->exact = b->mix.exact;
 	b->lp_usd = b->mix.objective;
