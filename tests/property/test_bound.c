@@ -8,30 +8,18 @@
 
 #include <cmocka.h>
 
-#include "optimize/bound.h"
 #include "policies/table.h"
 #include "support.h"
 
 struct launches {
 	struct fth_observer base;
-	int64_t tasks, machines;
+	uint64_t tasks;
 };
 
 static void count(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev)
 {
-	struct launches *l = (struct launches *)o;
 	(void)c;
-	l->tasks += ev->kind == FTH_EV_TASK_STARTING;
-	l->machines += ev->kind == FTH_EV_INSTANCE_ACQUIRED;
-}
-
-static void bound_of(const struct fth_world *w, const struct fth_sim_params *p, struct fth_bound *ret)
-{
-	struct fth_bound_options o = fth_bound_quick();
-	o.pair_speed = p->pair_speed;
-	o.uneven_delays = p->job_delay_spread > 0;
-	assert_int_equal(fth_bound_find(ret, w, NULL, &o, NULL), 0);
-	assert_true(ret->known && ret->certified && ret->usd > 0);
+	((struct launches *)o)->tasks += ev->kind == FTH_EV_TASK_STARTING;
 }
 
 /* Returns the run's cost over the bound. */
@@ -47,14 +35,9 @@ static double run(const struct fth_policy_ops *ops, const struct fth_world *w, c
 	struct launches l = {.base = {.after_event = count}};
 	struct fth_engine *e = NULL;
 	assert_int_equal(fth_sim_run(&e, w, &choice, NULL, &p, &l.base, NULL, &err), 0);
-	struct fth_bound b;
-	bound_of(w, &p, &b);
-	fth_money cost = fth_engine_ledger(e)->total;
-	/* Each machine's charge is rounded down to the nano-dollar. */
-	if (cost + l.machines + l.tasks * b.slack_per_launch < b.usd)
-		fail_msg("%s costs %.9f, the bound is %.9f", ops->name, fth_usd(cost), fth_usd(b.usd));
-	double ratio = (double)cost / (double)b.usd;
-	fth_bound_release(&b);
+	double ratio = cost_over_bound(w, &p, e, l.tasks);
+	if (ratio < 0)
+		fail_msg("%s costs %.9f: less than the bound", ops->name, fth_usd(fth_engine_ledger(e)->total));
 	fth_engine_free(e);
 	fth_policy_choice_release(&choice);
 	return ratio;

@@ -92,6 +92,7 @@ static void run(struct starts *s, uint64_t seed, bool exact, const char *policy,
 	assert_int_equal(fth_engine_stats(e)->rejected, 0);
 	assert_int_equal(laws.done_jobs, 150);
 	assert_false(s->shared);
+	assert_true(cost_over_bound(&w, &p, e, 0) > 0);
 	fth_engine_free(e);
 	law_watcher_release(&laws);
 	fth_policy_choice_release(&choice);
