@@ -411,6 +411,7 @@ void fth_cli_bound_options(const struct fth_sim_params *sim, struct fth_bound_op
 {
 	ret->pair_speed = sim->pair_speed;
 	ret->market_start = sim->market_start * FTH_SEC;
+	ret->until = sim->horizon;
 	ret->uneven_delays = sim->boot_delay_scale != 1 || sim->job_delay_scale != 1 || sim->job_delay_spread > 0;
 }
 

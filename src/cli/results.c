@@ -159,7 +159,7 @@ static int load(struct results *r, const struct fth_args *a, struct fth_error *e
 	return e;
 }
 
-/* What no policy can go below in the world that was simulated. */
+/* What no policy can go below in the world that was simulated, if it ends no later than the last of these runs. */
 static int find_bound(struct results *r, const struct fth_args *a, struct fth_error *err)
 {
 	const struct fth_world_stream *stream = &r->world.stream;
@@ -168,6 +168,9 @@ static int find_bound(struct results *r, const struct fth_args *a, struct fth_er
 	if (fth_args_flag(a, "no-bound"))
 		return 0;
 	fth_cli_bound_options(&r->sim, &o);
+	o.until = 0;
+	for (size_t i = 0; i < r->comparison.nruns; i++)
+		o.until = FTH_MAX(o.until, r->runs[i].ended_at);
 	int e = stream->open ? stream->open(&r->world, &jobs, err) : 0;
 	if (!e)
 		e = fth_bound_find(&r->bound, &r->world, jobs, &o, err);

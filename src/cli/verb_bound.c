@@ -71,7 +71,7 @@ static const struct fth_option options[] = {
 	{.name = "out", .letter = 'o', .type = FTH_OPT_FILE, .arg = "FILE", .def = "standard output",
 	 .help = "where to write the result; a file appears whole or not at all"},
 	{.name = "sim", .type = FTH_OPT_SETTING, .many = true, .arg = "KEY=VALUE", .params = fth_sim_param_table,
-	 .help = "a parameter of the simulated world; pair_speed and market_start are what the bound depends on"},
+	 .help = "a parameter of the simulated world; pair_speed, market_start and horizon (prices after it do not count) are what the bound depends on"},
 	{.name = "seed", .type = FTH_OPT_INT, .arg = "N", .def = "1", .min = 0, .max = 9000000000000000,
 	 .help = "seed of what is drawn while reading (arrivals that the file does not tell)"},
 	{0},

@@ -163,7 +163,7 @@ static fth_price *lowest_prices(struct builder *k)
 		fth_market_play(&w->market, k->o->market_start ? k->o->market_start : w->market.first, &tape);
 	for (size_t i = 0; i < tape.changes.len; i++) {
 		const struct fth_market_series *s = &w->market.series.data[tape.changes.data[i].series];
-		if (s->kind != FTH_MARKET_PRICE)
+		if (s->kind != FTH_MARKET_PRICE || (k->o->until && tape.changes.data[i].at > k->o->until))
 			continue;
 		lowest[s->offer] = told[s->offer] ? FTH_MIN(lowest[s->offer], tape.changes.data[i].value) : tape.changes.data[i].value;
 		told[s->offer] = 1;
@@ -531,7 +531,10 @@ static void tell_limits(struct builder *k)
 	struct fth_bound *b = k->b;
 	if (k->services)
 		remark(b, "%llu services are left out: they end with the run, whenever that is.", (unsigned long long)k->services);
-	if (k->changing)
+	if (k->changing && k->o->until)
+		remark(b, "Every offer is taken at the lowest price it has in the first %.1f h: the bound is for runs that end by then.",
+		       (double)k->o->until / (double)FTH_HOUR);
+	else if (k->changing)
 		remark(b, "Every offer is taken at the lowest price it has from the start of the run on.");
 	if (k->contracts)
 		remark(b, "Types with contracts or discounts by month are taken at the price of a machine that is used all the time.");

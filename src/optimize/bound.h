@@ -13,6 +13,7 @@
 struct fth_bound_options {
 	double pair_speed;      /* > 0: that of every pair, whatever the profile */
 	fth_time market_start;  /* as for a run; 0: with the market's first price */
+	fth_time until;         /* > 0: the bound is for runs that end by then; later prices do not count */
 	bool uneven_delays;     /* delays are drawn or scaled by the run: they may be no whole steps of progress */
 	uint32_t rows_max;      /* more kinds of tasks than this are joined */
 	struct fth_blend_effort effort;

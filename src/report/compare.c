@@ -242,6 +242,10 @@ static void json_bound(const struct fth_comparison *c, struct fth_json *j)
 	fth_json_bool(j, "interference", b->interference);
 	fth_json_text(j, "why", b->why[0] ? b->why : NULL);
 	fth_json_usd(j, "slack_usd_per_launch", b->slack_per_launch);
+	fth_json_begin(j, "remarks", '[');
+	for (size_t i = 0; i < b->remarks.len; i++)
+		fth_json_text(j, NULL, b->remarks.data[i]);
+	fth_json_end(j, ']');
 	fth_json_end(j, '}');
 }
 

@@ -139,6 +139,10 @@ static void prices_are_the_lowest(void **state)
 	assert_int_equal(fth_bound_find(&b, &w, NULL, &o, NULL), 0);
 	assert_true(b.certified && fabs(fth_usd(b.usd) - 3) < 1e-5);
 	fth_bound_release(&b);
+	o.until = FTH_SEC / 2; /* before it falls */
+	assert_int_equal(fth_bound_find(&b, &w, NULL, &o, NULL), 0);
+	assert_true(b.certified && fabs(fth_usd(b.usd) - 7) < 1e-5);
+	fth_bound_release(&b);
 	/* What an hour cut short by the cloud costs is forgiven: no certain bound any more. */
 	w.catalog.offers.data[NTYPES].billing.cut_free = true;
 	assert_int_equal(fth_bound_find(&b, &w, NULL, &o, NULL), 0);
