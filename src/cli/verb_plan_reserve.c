@@ -66,23 +66,20 @@ static int add_restricted(struct reserve *v, const struct fth_reserve_options *b
 	return r;
 }
 
-/* Where it can be had: the linear programme's bound, and a plan from it. */
+/* A better bound than the paper's, and the plan that meets it or comes nearest to it. */
 static int add_exact(struct reserve *v, struct fth_error *err)
 {
 	struct fth_reserve_report_plan plan = {0};
-	struct fth_error ignored = {0};
 	double bound = 0;
-	int r = fth_reserve_exact(&plan.portfolio, &bound, &v->market, &v->demand, &ignored);
-	if (r == -E2BIG)
-		return 0;
+	int r = fth_reserve_exact(&plan.portfolio, &bound, &v->market, &v->demand, err);
 	if (r) {
 		fth_portfolio_release(&plan.portfolio);
-		return fth_fail(err, r, "%s", ignored.text);
+		return r;
 	}
-	v->report.lp_bound = bound > v->report.lower_bound;
+	v->report.dual_bound = bound > v->report.lower_bound;
 	v->report.lower_bound = FTH_MAX(bound, v->report.lower_bound);
 	bool exact = plan.portfolio.pure <= bound * (1 + 1e-6);
-	snprintf(plan.method, sizeof(plan.method), "%s", exact ? "exact" : "lp-rounded");
+	snprintf(plan.method, sizeof(plan.method), "%s", exact ? "exact" : "near-exact");
 	fth_vec_push(&v->report.plans, plan);
 	return 0;
 }
@@ -232,7 +229,7 @@ static const struct fth_option options[] = {
 	{.name = "full-term", .type = FTH_OPT_FLAG, .help = "judge a class by its whole term, taking what lies beyond the demand as unused"},
 	{.name = "warm-up", .type = FTH_OPT_INT, .arg = "WEEKS", .def = "1", .min = 1, .max = 1000,
 	 .help = "weeks that the online plans watch before they buy"},
-	{.name = "no-exact", .type = FTH_OPT_FLAG, .help = "leave out the linear programme"},
+	{.name = "no-exact", .type = FTH_OPT_FLAG, .help = "leave out the exact plan and its bound"},
 	{.name = "format", .letter = 'f', .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "table", .choices = formats,
 	 .help = "how to write the plans"},
 	{.name = "out", .letter = 'o', .type = FTH_OPT_FILE, .arg = "FILE", .def = "standard output",

@@ -43,7 +43,7 @@ static void count_held(const struct inventory *v, uint32_t row, int64_t *as)
 	memset(as, 0, n * sizeof(*as));
 	for (size_t k = 0; k < n; k++) {
 		int64_t seen = 0;
-		uint32_t last = FTH_MIN(row + fth_reserve_rows(&v->m->classes.data[k], v->d), v->d->rows);
+		uint32_t last = fth_reserve_until(&v->m->classes.data[k], v->d, row);
 		for (uint32_t end = row + 1; end < last && seen < v->held[k]; end++) {
 			int64_t ending = v->ends[(size_t)end * n + k];
 			as[stands_for(v, k, end - row)] += ending;
@@ -113,7 +113,7 @@ static void buy(struct fth_portfolio *p, struct inventory *v, uint32_t row, cons
 			continue;
 		missing -= count;
 		v->held[k] += count;
-		uint32_t end = row + fth_reserve_rows(c, v->d);
+		uint32_t end = fth_reserve_until(c, v->d, row);
 		if (end < v->d->rows)
 			v->ends[(size_t)end * n + k] += count;
 		fth_vec_push(&p->bought, ((struct fth_purchase){row, (uint32_t)k, (uint32_t)count}));
@@ -147,7 +147,7 @@ static void look_back(const struct outlook *w, const struct fth_demand *d, const
 	for (size_t k = 0; k < n; k++) {
 		const struct fth_reserve_class *c = &w->m->classes.data[k];
 		fth_time from = d->start + (fth_time)row * d->interval;
-		until[k] = FTH_MIN(row + fth_reserve_rows(c, d), d->rows);
+		until[k] = fth_reserve_until(c, d, row);
 		fth_time window = FTH_MIN(d->start + (fth_time)until[k] * d->interval, d->end) - from;
 		hours[k] = (double)(w->o->full_term ? c->term : window) / (double)FTH_HOUR;
 	}

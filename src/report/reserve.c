@@ -78,7 +78,7 @@ void fth_reserve_json(const struct fth_reserve_report *r, struct fth_str *out)
 	fth_json_begin(&j, NULL, '{');
 	fth_json_text(&j, "schema", "farthing.plan.reserve/1");
 	fth_json_real(&j, "lower_bound_usd", r->lower_bound);
-	fth_json_text(&j, "lower_bound_by", r->lp_bound ? "linear-programme" : "optimal-competitive");
+	fth_json_text(&j, "lower_bound_by", r->dual_bound ? "dual" : "optimal-competitive");
 	fth_json_real(&j, "optimal_competitive_usd", r->competitive);
 	fth_json_real(&j, "demand_hours", fth_demand_total(r->demand));
 	fth_json_int(&j, "peak_instances", r->demand->levels);
@@ -156,7 +156,7 @@ void fth_reserve_table(const struct fth_reserve_report *r, bool colour, struct f
 	double days = (double)(d->end - d->start) / (double)FTH_DAY;
 	fth_str_addf(out, "%.0f instance-hours over %.1f days, at most %u at once; lower bound ", fth_demand_total(d), days, d->levels);
 	fth_human_usd(out, r->lower_bound, 0);
-	fth_str_addf(out, " (%s)\n\n%-26s %14s %14s %9s  %s\n", r->lp_bound ? "linear programme" : "optimal-competitive", "method", "cost",
+	fth_str_addf(out, " (%s)\n\n%-26s %14s %14s %9s  %s\n", r->dual_bound ? "dual" : "optimal-competitive", "method", "cost",
 		     "less residual", "above", "bought");
 	size_t best = fth_reserve_report_best(r);
 	for (size_t i = 0; i < r->plans.len; i++) {
@@ -165,7 +165,7 @@ void fth_reserve_table(const struct fth_reserve_report *r, bool colour, struct f
 		fth_str_addf(out, "%s%-26s%s ", strong ? "\033[1m" : "", r->plans.data[i].method, strong ? "\033[0m" : "");
 		money(out, p->cost, 14);
 		money(out, p->pure, 15);
-		fth_str_addf(out, " %8.2f%%  ", 100 * gap_of(r, p));
+		fth_str_addf(out, " %8.3f%%  ", 100 * gap_of(r, p));
 		held_line(r, p, out);
 	}
 }

@@ -31,7 +31,9 @@ assert abs(plans["on-demand"]["cost_usd"] - 2.4 * hours) < 1e-6 and not plans["o
 # Four machines are always there: heavy. The night shift is half a day: light.
 first = {b["class"]: b["count"] for b in plans["offline-greedy"]["purchases"] if b["at"] == 0}
 assert first["3y-heavy"] == 4 and first["3y-light"] >= 1, first
-assert "exact" in plans or "lp-rounded" in plans
+best = plans.get("exact") or plans["near-exact"]
+assert all(best["pure_cost_usd"] <= p["pure_cost_usd"] * (1 + 1e-9) for p in d["plans"])
+assert best["pure_cost_usd"] <= d["lower_bound_usd"] * 1.001
 assert len(d["regret"]) == 3
 PY
 expect 0 plan reserve -d use.csv -c classes.csv --max 3y-heavy=2 --format csv
