@@ -168,6 +168,8 @@ fth_time sec_check_time(const struct sec *s, const struct sec_node *n)
 {
 	const struct fth_offer *o = &s->view->catalog->offers[s->clouds.data[n->cloud].offer];
 	fth_time lead = s->params->check + s->view->catalog->types[o->type].terminate.mean, margin = sec_margin(s, n);
+	if (s->params->punctual && !margin)
+		return s->now; /* its last period ends with its job */
 	return round_up(s->now + FTH_MAX(margin - lead, 0), s->params->check);
 }
 

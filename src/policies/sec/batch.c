@@ -74,6 +74,11 @@ const struct fth_billing *sec_billing(const struct sec *s, const struct sec_clou
 
 /* ---- idle nodes ---- */
 
+bool sec_keeps_idle(const struct sec *s)
+{
+	return s->mode == SEC_NOWAIT || s->mode == SEC_ELASTIC || (s->mode == SEC_INDIVIDUAL && s->params->reuse);
+}
+
 void sec_idle_add(struct sec *s, uint32_t slot)
 {
 	struct sec_node *n = sec_node_at(s, slot);
@@ -84,7 +89,7 @@ void sec_idle_add(struct sec *s, uint32_t slot)
 	n->idle_since = s->now;
 	n->at = (uint32_t)c->idle.len;
 	fth_vec_push(&c->idle, slot);
-	if (s->mode == SEC_NOWAIT || s->mode == SEC_ELASTIC)
+	if (sec_keeps_idle(s))
 		s->next_check = FTH_MIN(s->next_check, sec_check_time(s, n));
 }
 
@@ -102,11 +107,12 @@ void sec_idle_remove(struct sec *s, uint32_t slot)
 	n->at = FTH_NONE;
 }
 
-/* Used so far, rounded up to what is billed for it, less what was used. */
+/* Used so far, rounded up to what is billed for it, less what was used. A node that has just come up has its first period before
+ * it. */
 fth_time sec_margin(const struct sec *s, const struct sec_node *n)
 {
 	const struct fth_billing *b = sec_billing(s, &s->clouds.data[n->cloud]);
-	fth_time used = s->now - n->meter, billed = FTH_MAX(used, b->minimum), over = billed % b->increment;
+	fth_time used = s->now - n->meter, billed = FTH_MAX(FTH_MAX(used, b->minimum), 1), over = billed % b->increment;
 	return billed + (over ? b->increment - over : 0) - used;
 }
 
@@ -153,6 +159,7 @@ static void meet(struct sec *s, uint32_t request)
 {
 	struct sec_request *r = &s->requests.data[request];
 	struct sec_cloud *c = &s->clouds.data[r->cloud];
+	const struct fth_job *owner = r->job == FTH_NONE ? NULL : fth_view_job(s->view, r->job);
 	uint32_t refused = 0;
 	for (uint32_t k = 0; k < r->count; k++) {
 		const struct fth_instance *i = fth_view_instance(s->view, r->first + k);
@@ -165,9 +172,9 @@ static void meet(struct sec *s, uint32_t request)
 							     .at = FTH_NONE,
 							     .request = r->job == FTH_NONE ? request : FTH_NONE,
 							     .job = r->job,
+							     .user = owner ? owner->user : 0,
 							     .meter = FTH_NEVER};
 	}
-	const struct fth_job *owner = r->job == FTH_NONE ? NULL : fth_view_job(s->view, r->job);
 	c->nodes -= refused;
 	if (r->job != FTH_NONE) {
 		r->left = 0;
