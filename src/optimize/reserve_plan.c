@@ -63,12 +63,15 @@ struct outlook {
 	size_t order[64];    /* classes, the cheapest when always busy first */
 };
 
-static size_t class_for(const struct outlook *w, const double *share)
+/* The class for the next level, when so many of each are wanted for the levels below it. A class that has reached its cap leaves the
+ * level to the next best. */
+static size_t class_for(const struct outlook *w, const double *share, const int64_t *wanted)
 {
 	size_t n = w->m->classes.len, found = n;
 	for (size_t i = 0; i < n; i++) {
 		size_t k = w->order[i];
-		if (!may_buy(w->o, k) || share[k] < w->least[k])
+		int64_t most = w->m->classes.data[k].most;
+		if (!may_buy(w->o, k) || share[k] < w->least[k] || (most >= 0 && wanted[k] >= most))
 			continue;
 		if (found == n)
 			found = k;
@@ -155,7 +158,7 @@ static void look_back(const struct outlook *w, const struct fth_demand *d, const
 	for (uint32_t j = 0; j < d->levels; j++) {
 		for (size_t k = 0; k < n; k++)
 			share[k] = (sum[(size_t)until[k] * d->levels + j] - sum[(size_t)row * d->levels + j]) / hours[k];
-		size_t k = class_for(w, share);
+		size_t k = class_for(w, share, wanted);
 		if (k < n)
 			wanted[k]++;
 	}
@@ -251,7 +254,7 @@ static void look_ahead(const struct outlook *w, const struct fth_demand *d, cons
 			sum[i + 1] = sum[i] + share_of(f, means[i], (double)j);
 		for (size_t k = 0; k < n; k++)
 			share[k] = sum[upto[k]] / (double)upto[k];
-		size_t k = class_for(w, share);
+		size_t k = class_for(w, share, wanted);
 		if (k == n)
 			break; /* higher levels are busy for even less */
 		wanted[k]++;

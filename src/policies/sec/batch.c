@@ -118,11 +118,17 @@ fth_time sec_margin(const struct sec *s, const struct sec_node *n)
 
 /* ---- the queue ---- */
 
+/* An unknown length may be any. */
+static fth_time length_of(const struct fth_job *j)
+{
+	return j->estimate ? j->estimate : FTH_NEVER;
+}
+
 static int64_t key_of(const struct sec *s, const struct fth_job *j)
 {
 	const struct sec_params *p = s->params;
 	if (p->order == SEC_SHORTEST)
-		return j->estimate;
+		return length_of(j);
 	if (p->order == SEC_FCFS)
 		return j->submitted;
 	/* Everybody ages alike, so the order of two jobs never changes while they wait. */
@@ -137,8 +143,8 @@ void sec_enqueue(struct sec *s, const struct fth_job *j)
 	if (q->id == j->id && q->queued)
 		return;
 	*q = (struct sec_job){.id = j->id, .key = key_of(s, j), .queued = true, .left = j->ntasks, .cloud = FTH_NONE};
-	fth_order_add(&s->queue, &(struct fth_order_item){q->key, j->id, j->ntasks, j->estimate});
-	if (j->estimate >= s->params->t_short)
+	fth_order_add(&s->queue, &(struct fth_order_item){q->key, j->id, j->ntasks, length_of(j)});
+	if (length_of(j) >= s->params->t_short)
 		s->long_nodes += j->ntasks;
 }
 
@@ -149,7 +155,7 @@ void sec_dequeue(struct sec *s, const struct fth_job *j)
 		return;
 	fth_order_remove(&s->queue, q->key, j->id);
 	q->queued = false;
-	if (j->estimate >= s->params->t_short)
+	if (length_of(j) >= s->params->t_short)
 		s->long_nodes -= j->ntasks;
 }
 

@@ -83,6 +83,7 @@ struct sec {
 	bool trigger;        /* something happened in this round after which it may acquire */
 	size_t known;        /* requests whose nodes we have seen */
 	fth_time month_from, last;
+	fth_time looked; /* the wake-up asked for on behalf of the first in the queue */
 	fth_time next_check, woken; /* not before then is an idle node to be let go; the wake-up asked for */
 	/* Of the round. */
 	const struct fth_view *view;
@@ -138,7 +139,8 @@ void sec_let_go(struct sec *s);
 fth_time sec_check_time(const struct sec *s, const struct sec_node *n);
 /* Ask for n nodes; with a job they are its own from the start. */
 fth_instance_id sec_ask(struct sec *s, uint32_t cloud, uint32_t n, const struct fth_job *owner);
-/* Cheapest cloud for a job of this size now, by what the next nodes would cost there. */
-uint32_t sec_cheapest(const struct sec *s, uint32_t size, bool idle_only);
+/* Cheapest cloud for a job of this size now, by what the next nodes would cost there: among those where so many are idle, or
+ * (asked: how many were chosen before it, by cloud) where the limit leaves room for them. The cheapest of all if none has. */
+uint32_t sec_cheapest(const struct sec *s, uint32_t size, const uint64_t *asked);
 
 #endif

@@ -86,7 +86,8 @@ void sec_start(struct sec *s, const struct fth_job *j, uint32_t cloud)
 	}
 	q->cloud = cloud;
 	q->running = true;
-	q->end = j->estimate > FTH_NEVER - s->now ? FTH_NEVER : s->now + j->estimate;
+	/* Of an unknown length nothing is promised. */
+	q->end = !j->estimate || j->estimate > FTH_NEVER - s->now ? FTH_NEVER : s->now + j->estimate;
 	fth_order_add(&c->releases, &(struct fth_order_item){q->end, j->id, j->ntasks, 0});
 }
 
@@ -147,7 +148,7 @@ static void schedule_easy(struct sec *s)
 {
 	const struct fth_order_item *top;
 	while ((top = fth_order_first(&s->queue))) {
-		uint32_t cloud = sec_cheapest(s, top->size, true);
+		uint32_t cloud = sec_cheapest(s, top->size, NULL);
 		if (cloud == FTH_NONE)
 			break;
 		sec_start(s, fth_view_job(s->view, top->id), cloud);

@@ -57,8 +57,8 @@ static const struct fth_param sec_params[] = {
 	ORDER,
 	{"predict", FTH_PARAM_CHOICE, AT(predict), "submission", 0, 0, predictions, "from when the first job's wait is counted"},
 	{"on_ready", FTH_PARAM_BOOL, AT(on_ready), "true", 0, 0, NULL,
-	 "ask for nodes also when others have come up, not only when a job came or ended"},
-	{"max_nodes", FTH_PARAM_INT, AT(max_nodes), "0", 0, 1e6, NULL, "never more than this many nodes of a cloud; 0: no limit"},
+	 "ask for nodes also when others have come up or t_wait has run out, not only when a job came or ended"},
+	{"max_nodes", FTH_PARAM_INT, AT(max_nodes), "0", 0, 1e6, NULL, "never more than this many nodes of a cloud; a wider job never starts; 0: no limit"},
 	{"clouds", FTH_PARAM_BOOL, AT(clouds), "false", 0, 0, NULL, "rent from each zone of the catalog, the cheapest for the next nodes"},
 	{"reserved", FTH_PARAM_INT, AT(reserved), "0", 0, 1e6, NULL, "clouds: nodes of the first zone for which a contract is held"},
 	{"reserved_price", FTH_PARAM_REAL, AT(reserved_price), "0", 0, 1e6, NULL, "clouds: what an hour of those costs, in dollars"},
@@ -146,16 +146,47 @@ static void serve_at_once(struct sec *s)
 	}
 }
 
+/* One that can never run must not keep the others from it. */
+static void drop_too_wide(struct sec *s, int64_t nodes)
+{
+	const struct fth_order_item *top;
+	while ((top = fth_order_first(&s->queue)) && top->size > nodes)
+		sec_dequeue(s, fth_view_job(s->view, top->id));
+}
+
 static void serve_local(struct sec *s)
 {
 	if (!s->started)
 		sec_ask(s, 0, (uint32_t)s->params->nodes, NULL);
 	s->started = true;
-	/* One that can never run must not keep the others from it. */
-	const struct fth_order_item *top;
-	while ((top = fth_order_first(&s->queue)) && top->size > s->params->nodes)
-		sec_dequeue(s, fth_view_job(s->view, top->id));
+	drop_too_wide(s, s->params->nodes);
 	sec_schedule(s);
+}
+
+/* The time is up that the first in the queue was to wait at most, whatever was foreseen for it: estimates may be wrong. */
+static bool is_overdue(const struct sec *s, fth_time *ret_at)
+{
+	const struct fth_order_item *top = fth_order_first(&s->queue);
+	if (!top || !s->params->on_ready)
+		return false;
+	fth_time since = fth_view_job(s->view, top->id)->submitted;
+	*ret_at = s->params->t_wait >= FTH_NEVER - since ? FTH_NEVER : since + s->params->t_wait + 1;
+	return s->now >= *ret_at;
+}
+
+static void serve_elastic(struct sec *s)
+{
+	fth_time at = FTH_NEVER;
+	if (s->params->max_nodes)
+		drop_too_wide(s, s->params->max_nodes);
+	sec_schedule(s);
+	if (is_overdue(s, &at) || s->trigger)
+		sec_acquire(s);
+	else if (at != FTH_NEVER && at != s->looked) {
+		fth_plan_wake(s->plan, at);
+		s->looked = at;
+	}
+	sec_let_go(s);
 }
 
 static void count_use(struct sec *s)
@@ -187,10 +218,7 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	} else if (s->mode != SEC_ELASTIC) {
 		serve_at_once(s);
 	} else {
-		sec_schedule(s);
-		if (s->trigger)
-			sec_acquire(s);
-		sec_let_go(s);
+		serve_elastic(s);
 	}
 	return 0;
 }
