@@ -116,7 +116,7 @@ int fth_sec_figure6(const struct fth_repro_request *req, struct fth_repro_book *
 
 /* ---- Figure 7: portfolios ---- */
 
-/* Weekly means of a service that grows, grows less and less, or rises and declines, spread by DataStar's shape. */
+/* Weekly means of a service that grows, grows less and less, or rises and declines with a daily and a weekly rhythm. */
 enum growth { GROWTH, SLOWED, DECLINE };
 
 static double mean_at(enum growth g, double x)
@@ -315,7 +315,7 @@ static int two_clouds(const struct fth_repro_request *req, struct fth_repro_book
 		r = fth_sec_world(&w[made], req->data, &u, err);
 	}
 	for (size_t k = 0; k < 2 && !r; k++) {
-		number[k] = fth_repro_runs_add(&alone, &w[k], "sec:contract=committed", "", err);
+		number[k] = fth_repro_runs_add(&alone, &w[k], "sec:on_ready=false,contract=committed", "", err);
 		r = number[k] < 0 ? number[k] : 0;
 	}
 	if (!r)
@@ -324,7 +324,7 @@ static int two_clouds(const struct fth_repro_request *req, struct fth_repro_book
 		r = held_of(&w[0], fth_repro_runs_get(&alone, number[0]), &held, &price, err);
 	for (size_t k = 2; k < FTH_COUNT(w) && !r; k++) {
 		char policy[128];
-		snprintf(policy, sizeof(policy), "sec:contract=committed,clouds=true,reserved=%lld,reserved_price=%.4f", (long long)held, price);
+		snprintf(policy, sizeof(policy), "sec:on_ready=false,contract=committed,clouds=true,reserved=%lld,reserved_price=%.4f", (long long)held, price);
 		number[k] = fth_repro_runs_add(&runs, &w[k], policy, "", err);
 		r = number[k] < 0 ? number[k] : 0;
 	}
