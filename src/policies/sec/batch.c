@@ -137,10 +137,17 @@ static int64_t key_of(const struct sec *s, const struct fth_job *j)
 	return (int64_t)(seconds * 1000);
 }
 
+/* One that can never run is not to keep others from it, nor nodes rented. */
+static bool is_too_wide(const struct sec *s, const struct fth_job *j)
+{
+	int64_t most = s->mode == SEC_LOCAL ? s->params->nodes : s->mode == SEC_ELASTIC ? s->params->max_nodes : 0;
+	return most && j->ntasks > most;
+}
+
 void sec_enqueue(struct sec *s, const struct fth_job *j)
 {
 	struct sec_job *q = sec_job_of(s, j);
-	if (q->id == j->id && q->queued)
+	if ((q->id == j->id && q->queued) || is_too_wide(s, j))
 		return;
 	*q = (struct sec_job){.id = j->id, .key = key_of(s, j), .queued = true, .left = j->ntasks, .cloud = FTH_NONE};
 	fth_order_add(&s->queue, &(struct fth_order_item){q->key, j->id, j->ntasks, length_of(j)});

@@ -146,20 +146,11 @@ static void serve_at_once(struct sec *s)
 	}
 }
 
-/* One that can never run must not keep the others from it. */
-static void drop_too_wide(struct sec *s, int64_t nodes)
-{
-	const struct fth_order_item *top;
-	while ((top = fth_order_first(&s->queue)) && top->size > nodes)
-		sec_dequeue(s, fth_view_job(s->view, top->id));
-}
-
 static void serve_local(struct sec *s)
 {
 	if (!s->started)
 		sec_ask(s, 0, (uint32_t)s->params->nodes, NULL);
 	s->started = true;
-	drop_too_wide(s, s->params->nodes);
 	sec_schedule(s);
 }
 
@@ -177,8 +168,6 @@ static bool is_overdue(const struct sec *s, fth_time *ret_at)
 static void serve_elastic(struct sec *s)
 {
 	fth_time at = FTH_NEVER;
-	if (s->params->max_nodes)
-		drop_too_wide(s, s->params->max_nodes);
 	sec_schedule(s);
 	if (is_overdue(s, &at) || s->trigger)
 		sec_acquire(s);
