@@ -213,7 +213,7 @@ static const int local_sizes[] = {93, 117, 140, 163, 186};
 
 /* Cost against wait, a point a run. */
 static void plot_modes(struct fth_repro_book *b, struct fth_repro_page *p, const char *id, const char *title, const char *const *names,
-		       const struct fth_run *const *runs, size_t n)
+		       const struct fth_run *const *runs, size_t n, bool log)
 {
 	double rates[16], waits[16];
 	for (size_t i = 0; i < n; i++) {
@@ -222,7 +222,7 @@ static void plot_modes(struct fth_repro_book *b, struct fth_repro_page *p, const
 	}
 	fth_sec_add_plot(b, p, &(struct sec_plot){.id = id, .title = title, .subtitle = "mean wait, over dollars per used node-hour",
 						  .x_label = "dollars per used node-hour", .x_unit = FTH_UNIT_USD, .y_unit = FTH_UNIT_SECONDS,
-						  .points = true, .nseries = n, .n = 1, .names = names, .x = rates, .y = waits});
+						  .points = true, .y_log = log, .nseries = n, .n = 1, .names = names, .x = rates, .y = waits});
 }
 
 static void figure4a(struct fth_repro_book *b, const struct fth_repro_runs *runs, const struct modes *m)
@@ -261,7 +261,7 @@ static void figure4a(struct fth_repro_book *b, const struct fth_repro_runs *runs
 	static const char *const names[] = {"Individual", "NoWait", "SEC on demand", "SEC hybrid", "SEC by the minute", "our default",
 					    "our default, by the minute"};
 	const struct fth_run *const all[] = {alone, nowait, sec, hybrid, gce, ready, ready_gce};
-	plot_modes(b, p, "sec-figure4a", "Figure 4a: cost and wait", names, all, FTH_COUNT(all));
+	plot_modes(b, p, "sec-figure4a", "Figure 4a: cost and wait", names, all, FTH_COUNT(all), false);
 }
 
 static void figure4b(struct fth_repro_book *b, const struct fth_repro_runs *runs, const struct modes *m)
@@ -287,7 +287,7 @@ static void figure4b(struct fth_repro_book *b, const struct fth_repro_runs *runs
 	const struct fth_run *all[FTH_COUNT(names)] = {hybrid};
 	for (size_t i = 0; i < FTH_COUNT(local_sizes); i++)
 		all[i + 1] = fth_repro_runs_get(runs, m->local[i]);
-	plot_modes(b, p, "sec-figure4b", "Figure 4b: SEC and clusters of fixed size", names, all, FTH_COUNT(names));
+	plot_modes(b, p, "sec-figure4b", "Figure 4b: SEC and clusters of fixed size", names, all, FTH_COUNT(names), true);
 }
 
 static int make_figure4(const struct fth_repro_request *req, struct fth_repro_book *b, bool a, bool second, struct fth_error *err)

@@ -32,7 +32,8 @@ int fth_sec_figure9(const struct fth_repro_request *req, struct fth_repro_book *
 struct sec_plot {
 	const char *id, *title, *subtitle, *x_label, *y_label;
 	enum fth_unit x_unit, y_unit;
-	bool points;
+	bool points, y_log;
+	bool tight; /* the axis begins with the least value rather than 0 */
 	size_t nseries, n;
 	const char *const *names;
 	const double *x, *y;

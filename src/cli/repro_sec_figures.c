@@ -34,6 +34,7 @@ static void plot_figure5(struct fth_repro_book *b, struct fth_repro_page *p, con
 	fth_sec_add_plot(b, p, &plot);
 	plot.id = "sec-figure5b";
 	plot.title = "Figure 5b: dollars per used node-hour";
+	plot.tight = true;
 	plot.y_unit = FTH_UNIT_USD;
 	plot.y = rate;
 	fth_sec_add_plot(b, p, &plot);
@@ -133,6 +134,7 @@ int fth_sec_figure6(const struct fth_repro_request *req, struct fth_repro_book *
 		fth_sec_add_plot(b, p, &plot);
 		plot.id = "sec-figure6b";
 		plot.title = "Figure 6b: dollars per used node-hour";
+		plot.tight = true;
 		plot.y_unit = FTH_UNIT_USD;
 		plot.y = rate;
 		fth_sec_add_plot(b, p, &plot);
@@ -214,7 +216,7 @@ static int portfolios(struct fth_repro_book *b, struct fth_repro_page *p, const 
 	int r = fth_reserve_exact(&best, &bound, m, d, err);
 	ret_rates[1] = best.pure / used;
 	snprintf(id, sizeof(id), "%s-optimum", name);
-	snprintf(label, sizeof(label), "%s: best plan, %.3f %% above its bound", name, bound > 0 ? 100 * (best.pure / bound - 1) : 0);
+	snprintf(label, sizeof(label), "%s: best plan, %.3f %% above its bound", name, bound > 0 ? FTH_MAX(100 * (best.pure / bound - 1), 0.0) : 0);
 	if (!r)
 		add(b, p, "$", NAN, ret_rates[1], id, label);
 	fth_portfolio_release(&best);
@@ -262,11 +264,13 @@ static int portfolio_of_trace(const struct fth_repro_request *req, struct fth_re
 static void plot_rates(struct fth_repro_book *b, struct fth_repro_page *p, const char *id, const char *title, const char *const *names,
 		       const double *rates, size_t n)
 {
-	static const double at[NRATES] = {1, 2, 3, 4, 5, 6, 7, 8};
+	double at[8 * NRATES];
+	for (size_t i = 0; i < n * NRATES; i++)
+		at[i] = (double)(i % NRATES + 1);
 	fth_sec_add_plot(b, p, &(struct sec_plot){.id = id, .title = title,
 						  .subtitle = "dollars per used node-hour. 1 bound, 2 best plan, 3 offline greedy, 4 online, 5 online level, "
 							      "6 one year only, 7 three years only, 8 on demand",
-						  .x_label = "method", .y_unit = FTH_UNIT_USD, .nseries = n, .n = NRATES, .names = names,
+						  .x_label = "method", .y_unit = FTH_UNIT_USD, .points = true, .nseries = n, .n = NRATES, .names = names,
 						  .x = at, .y = rates});
 }
 
@@ -374,7 +378,7 @@ static void plot_ratios(struct fth_repro_book *b, const char *name, const double
 	snprintf(title, sizeof(title), "Figure 8: one cloud and two, %s", name);
 	fth_sec_add_plot(b, &fth_vec_last(&b->pages),
 			 &(struct sec_plot){.id = id, .title = title, .subtitle = "dollars per used node-hour, fees in full",
-					    .x_label = "r: price by the minute, EC2's 1", .y_unit = FTH_UNIT_USD, .nseries = 3,
+					    .x_label = "r: price by the minute, EC2's 1", .y_unit = FTH_UNIT_USD, .tight = true, .nseries = 3,
 					    .n = FTH_COUNT(ratios), .names = names, .x = ratios, .y = y});
 }
 
