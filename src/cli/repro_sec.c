@@ -6,7 +6,6 @@
 
 #include "trace/trace.h"
 
-#define DATASTAR "SDSC-DS-2004-2.1-cln"
 /* The paper's words; our default also acquires when instances come up. */
 #define SEC "sec:on_ready=false"
 
@@ -103,11 +102,6 @@ int fth_sec_demand(struct fth_demand *d, const struct fth_run *run, struct fth_e
 	int r = fth_demand_build(d, steps.data, steps.len, start, end, 7 * FTH_DAY, err);
 	fth_vec_release(&steps);
 	return r;
-}
-
-static double rate_of(const struct fth_run *r)
-{
-	return fth_usd(r->cost) / r->used_node_hours;
 }
 
 /* ---- Table 1 ---- */
@@ -217,7 +211,7 @@ static void plot_modes(struct fth_repro_book *b, struct fth_repro_page *p, const
 {
 	double rates[16], waits[16];
 	for (size_t i = 0; i < n; i++) {
-		rates[i] = rate_of(runs[i]);
+		rates[i] = fth_run_node_rate(runs[i]);
 		waits[i] = runs[i]->wait_mean_s;
 	}
 	fth_sec_add_plot(b, p, &(struct sec_plot){.id = id, .title = title, .subtitle = "mean wait, over dollars per used node-hour",
@@ -231,9 +225,9 @@ static void figure4a(struct fth_repro_book *b, const struct fth_repro_runs *runs
 	const struct fth_run *sec = fth_repro_runs_get(runs, m->sec), *hybrid = fth_repro_runs_get(runs, m->hybrid);
 	const struct fth_run *gce = fth_repro_runs_get(runs, m->gce), *ready = fth_repro_runs_get(runs, m->ready);
 	const struct fth_run *ready_gce = fth_repro_runs_get(runs, m->ready_gce);
-	double base = rate_of(alone), wait = alone->wait_mean_s;
+	double base = fth_run_node_rate(alone), wait = alone->wait_mean_s;
 	struct fth_repro_page *p = fth_repro_add_page(b, "figure4a", "Cost and wait against each user alone, DataStar");
-#define SAVING(run) (100 * (1 - rate_of(run) / base))
+#define SAVING(run) (100 * (1 - fth_run_node_rate(run) / base))
 #define LONGER(run) (100 * ((run)->wait_mean_s / wait - 1))
 	fth_repro_add_row(b, p, "individual-rate", "Individual: dollars per used node-hour", "$", NAN, base);
 	fth_repro_add_row(b, p, "individual-wait", "Individual: mean wait", "s", NAN, wait);
@@ -268,14 +262,14 @@ static void figure4b(struct fth_repro_book *b, const struct fth_repro_runs *runs
 {
 	struct fth_repro_page *p = fth_repro_add_page(b, "figure4b", "SEC against clusters of fixed size, DataStar");
 	const struct fth_run *hybrid = fth_repro_runs_get(runs, m->hybrid);
-	fth_repro_add_row(b, p, "sec-hybrid-rate", "SEC hybrid: dollars per used node-hour", "$", NAN, rate_of(hybrid));
+	fth_repro_add_row(b, p, "sec-hybrid-rate", "SEC hybrid: dollars per used node-hour", "$", NAN, fth_run_node_rate(hybrid));
 	fth_repro_add_row(b, p, "sec-hybrid-wait", "SEC hybrid: mean wait", "s", NAN, hybrid->wait_mean_s);
 	for (size_t i = 0; i < FTH_COUNT(local_sizes); i++) {
 		const struct fth_run *l = fth_repro_runs_get(runs, m->local[i]);
 		char id[64], label[96];
 		snprintf(id, sizeof(id), "local-%d-rate", local_sizes[i]);
 		snprintf(label, sizeof(label), "%d nodes: dollars per used node-hour", local_sizes[i]);
-		fth_repro_add_row(b, p, id, label, "$", NAN, rate_of(l));
+		fth_repro_add_row(b, p, id, label, "$", NAN, fth_run_node_rate(l));
 		snprintf(id, sizeof(id), "local-%d-wait", local_sizes[i]);
 		snprintf(label, sizeof(label), "%d nodes: mean wait", local_sizes[i]);
 		fth_repro_add_row(b, p, id, label, "s", NAN, l->wait_mean_s);

@@ -5,6 +5,9 @@
 
 #include "cli/repro_runs.h"
 #include "optimize/reserve.h"
+#include "report/compare.h"
+
+#define DATASTAR "SDSC-DS-2004-2.1-cln"
 
 /* Which machines: EC2's of June 2013 with all contracts (and in-house ones), with those of section 8.5 only, with the two of
  * Table 1 only; the same machine billed by the minute; both clouds. */

@@ -4,13 +4,6 @@
 
 #include "cli/repro_sec.h"
 
-#define DATASTAR "SDSC-DS-2004-2.1-cln"
-
-static double rate_of(const struct fth_run *r)
-{
-	return fth_usd(r->cost) / r->used_node_hours;
-}
-
 static void add(struct fth_repro_book *b, struct fth_repro_page *p, const char *unit, double paper, double ours, const char *id,
 		const char *label)
 {
@@ -70,9 +63,9 @@ int fth_sec_figure5(const struct fth_repro_request *req, struct fth_repro_book *
 				snprintf(id, sizeof(id), "rate-tw%s-ts%s", waits[i].name, shorts[k].name);
 				snprintf(label, sizeof(label), "T_wait %s, T_short %s: dollars per used node-hour", waits[i].name,
 					 shorts[k].name);
-				add(b, p, "$", NAN, rate_of(run), id, label);
+				add(b, p, "$", NAN, fth_run_node_rate(run), id, label);
 				wait[k * NWAITS + i] = run->wait_mean_s;
-				rate[k * NWAITS + i] = rate_of(run);
+				rate[k * NWAITS + i] = fth_run_node_rate(run);
 			}
 		plot_figure5(b, p, wait, rate);
 		fth_repro_add_note(b, p, "The paper shows this as pictures: the wait grows with both thresholds and the rate falls.");
@@ -118,9 +111,9 @@ int fth_sec_figure6(const struct fth_repro_request *req, struct fth_repro_book *
 				add(b, p, "s", NAN, run->wait_mean_s, id, label);
 				snprintf(id, sizeof(id), "rate-%s-a%g", sizes[i], alphas[k]);
 				snprintf(label, sizeof(label), "%s size, alpha %g: dollars per used node-hour", sizes[i], alphas[k]);
-				add(b, p, "$", NAN, rate_of(run), id, label);
+				add(b, p, "$", NAN, fth_run_node_rate(run), id, label);
 				wait[i * FTH_COUNT(alphas) + k] = run->wait_mean_s;
-				rate[i * FTH_COUNT(alphas) + k] = rate_of(run);
+				rate[i * FTH_COUNT(alphas) + k] = fth_run_node_rate(run);
 				lo = FTH_MIN(lo, run->utilization);
 				hi = FTH_MAX(hi, run->utilization);
 			}
@@ -180,15 +173,6 @@ static int series_demand(struct fth_demand *d, enum growth g, struct fth_error *
 	return r;
 }
 
-static uint64_t of_term(const struct fth_reserve_market *m, fth_time term)
-{
-	uint64_t mask = 0;
-	for (size_t k = 0; k < m->classes.len; k++)
-		if (m->classes.data[k].term == term)
-			mask |= 1ull << k;
-	return mask;
-}
-
 /* Rows for one demand: dollars per used hour under each method; ret_rates: bound, optimum, and the methods. */
 enum { NRATES = 8 };
 static int portfolios(struct fth_repro_book *b, struct fth_repro_page *p, const char *name, const struct fth_reserve_market *m,
@@ -222,7 +206,7 @@ static int portfolios(struct fth_repro_book *b, struct fth_repro_page *p, const 
 	fth_portfolio_release(&best);
 	for (size_t i = 0; i < FTH_COUNT(methods) && !r; i++) {
 		struct fth_portfolio plan = {0};
-		struct fth_reserve_options o = {.only = methods[i].term ? of_term(m, methods[i].term) : 0};
+		struct fth_reserve_options o = {.only = methods[i].term ? fth_reserve_of_term(m, methods[i].term) : 0};
 		r = fth_reserve_plan(&plan, m, d, methods[i].method, &o, err);
 		snprintf(id, sizeof(id), "%s-%s", name, methods[i].id);
 		snprintf(label, sizeof(label), "%s: %s", name, methods[i].label);
@@ -415,8 +399,8 @@ static int two_clouds(const struct fth_repro_request *req, struct fth_repro_book
 		r = fth_repro_runs_go(&runs, req, err);
 	double y[3 * FTH_COUNT(ratios)];
 	for (size_t k = 0; !r && k < FTH_COUNT(ratios); k++) {
-		double ec2 = rate_of(fth_repro_runs_get(&alone, number[0])), gce = ratios[k] * rate_of(fth_repro_runs_get(&alone, number[1]));
-		double both = rate_of(fth_repro_runs_get(&runs, number[k + 2]));
+		double ec2 = fth_run_node_rate(fth_repro_runs_get(&alone, number[0])), gce = ratios[k] * fth_run_node_rate(fth_repro_runs_get(&alone, number[1]));
+		double both = fth_run_node_rate(fth_repro_runs_get(&runs, number[k + 2]));
 		add_ratio(b, name, ratios[k], ec2, gce, both);
 		y[k] = ec2;
 		y[FTH_COUNT(ratios) + k] = gce;
@@ -491,7 +475,7 @@ int fth_sec_figure9(const struct fth_repro_request *req, struct fth_repro_book *
 			snprintf(id, sizeof(id), "rate-%s", cases[i][0]);
 			snprintf(label, sizeof(label), "%s: change of the rate", cases[i][0]);
 			change[0][i] = 100 * (with->wait_mean_s / without->wait_mean_s - 1);
-			change[1][i] = 100 * (rate_of(with) / rate_of(without) - 1);
+			change[1][i] = 100 * (fth_run_node_rate(with) / fth_run_node_rate(without) - 1);
 			add(b, p, "%", NAN, change[1][i], id, label);
 			for (int k = 0; k < 2; k++) {
 				lo[k] = FTH_MIN(lo[k], change[k][i]);

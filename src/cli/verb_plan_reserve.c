@@ -29,16 +29,6 @@ static int add_plan(struct reserve *v, const char *name, enum fth_reserve_method
 	return r;
 }
 
-/* The classes of this term, as a mask. */
-static uint64_t of_term(const struct fth_reserve_market *m, fth_time term)
-{
-	uint64_t mask = 0;
-	for (size_t k = 0; k < m->classes.len; k++)
-		if (m->classes.data[k].term == term)
-			mask |= 1ull << k;
-	return mask;
-}
-
 /* By forecast with classes of one term only; and with hindsight one class alone. */
 static int add_restricted(struct reserve *v, const struct fth_reserve_options *base, struct fth_error *err)
 {
@@ -49,7 +39,7 @@ static int add_restricted(struct reserve *v, const struct fth_reserve_options *b
 		struct fth_reserve_options o = *base;
 		char name[64];
 		fth_time term = m->classes.data[k].term;
-		o.only = of_term(m, term);
+		o.only = fth_reserve_of_term(m, term);
 		double years = (double)term / (double)(365 * FTH_DAY);
 		snprintf(name, sizeof(name), "online-%gy-only", years);
 		if (!(done >> k & 1))

@@ -28,6 +28,14 @@ double fth_reserve_break_even(const struct fth_reserve_market *m, size_t k, uint
 	return share;
 }
 
+uint64_t fth_reserve_of_term(const struct fth_reserve_market *m, fth_time term)
+{
+	uint64_t mask = 0;
+	for (size_t k = 0; k < m->classes.len; k++)
+		mask |= m->classes.data[k].term == term ? 1ull << k : 0;
+	return mask;
+}
+
 /* ---- demand ---- */
 
 void fth_demand_release(struct fth_demand *d)

@@ -16,6 +16,9 @@
  * (among those of the mask; 0: all). */
 double fth_reserve_break_even(const struct fth_reserve_market *m, size_t k, uint64_t only);
 
+/* The classes of this term, as a mask. */
+uint64_t fth_reserve_of_term(const struct fth_reserve_market *m, fth_time term);
+
 /* ---- demand ---- */
 
 struct fth_demand {

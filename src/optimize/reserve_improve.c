@@ -240,9 +240,7 @@ static size_t make_sets(const struct blocks *b, uint64_t sets[SETS_MAX])
 		return n;
 	}
 	for (size_t k = 0; k < b->n && n < SETS_MAX; k++) {
-		uint64_t term = 0;
-		for (size_t l = 0; l < b->n; l++)
-			term |= b->m->classes.data[l].term == b->m->classes.data[k].term ? 1ull << l : 0;
+		uint64_t term = fth_reserve_of_term(b->m, b->m->classes.data[k].term);
 		if (!(term & ((1ull << k) - 1)))
 			sets[n++] = term;
 	}
