@@ -12,6 +12,9 @@ static int start_policy(struct fth_engine *e, const struct fth_policy_ops *ops, 
 	if (!(ops->flags & FTH_POLICY_WANTS_PROFILE))
 		e->view.profile = NULL;
 	int r = ops->init ? ops->init(&e->self, &e->view, params) : 0;
+	if (r == -ENODEV)
+		return fth_fail(err, -EINVAL, "policy %s could not start: the catalog has no machine for sale that holds every task of the workload",
+				ops->name);
 	if (r)
 		return fth_fail(err, r < 0 ? r : -EPROTO, "policy %s could not start: %s", ops->name, strerror(abs(r)));
 	e->period = ops->period ? ops->period(e->self) : 0;

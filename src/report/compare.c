@@ -193,13 +193,28 @@ static void json_classes(const struct fth_run *r, struct fth_json *j)
 	fth_json_end(j, '}');
 }
 
+double fth_run_node_rate(const struct fth_run *r)
+{
+	return r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0;
+}
+
+void fth_run_paid_as(const struct fth_run *r, struct fth_str *out)
+{
+	for (uint32_t i = 0; i < r->ncontracts; i++) {
+		fth_str_add(out, i ? ", " : "");
+		fth_human_int(out, (int64_t)(r->contracts[i].hours + 0.5));
+		fth_str_addf(out, " h %s", r->contracts[i].name);
+	}
+}
+
 /* Fields beyond those that scripts were promised. */
 static void json_run_more(const struct fth_run *r, struct fth_json *j)
 {
 	fth_json_usd(j, "list_cost_usd", r->list_cost);
-	fth_json_real(j, "rate_usd_per_node_hour", r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0);
+	fth_json_real(j, "rate_usd_per_node_hour", fth_run_node_rate(r));
 	fth_json_real(j, "used_node_hours", r->used_node_hours);
 	fth_json_real(j, "billed_node_hours", r->billed_node_hours);
+	fth_json_bool(j, "fees_by_time_held", r->prorated);
 	fth_json_begin(j, "hours_by_contract", '{');
 	for (uint32_t i = 0; i < r->ncontracts; i++)
 		fth_json_real(j, r->contracts[i].name, r->contracts[i].hours);
@@ -325,6 +340,16 @@ void fth_comparison_json_one(const struct fth_comparison *c, struct fth_str *out
 
 /* ---- CSV ---- */
 
+/* NAME=HOURS;... in one cell. */
+static void csv_hours(struct fth_csvout *v, const struct fth_run *r)
+{
+	struct fth_str cell = {0};
+	for (uint32_t i = 0; i < r->ncontracts; i++)
+		fth_str_addf(&cell, "%s%s=%.6g", i ? ";" : "", r->contracts[i].name, r->contracts[i].hours);
+	fth_csvout_text(v, cell.data ? cell.data : "");
+	fth_str_release(&cell);
+}
+
 void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 {
 	struct fth_csvout v = {.out = out};
@@ -332,7 +357,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
 			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,utilization,fallback,wall_s,"
-			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,bound_usd,gap\r\n");
+			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,list_cost_usd,hours_by_contract,bound_usd,gap\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
 		fth_csvout_text(&v, r->policy);
@@ -359,9 +384,11 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 		fth_csvout_text(&v, r->fallback);
 		fth_csvout_real(&v, r->wall_s);
 		fth_csvout_real(&v, r->peak_rss_mb);
-		fth_csvout_real(&v, r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0);
+		fth_csvout_real(&v, fth_run_node_rate(r));
 		fth_csvout_real(&v, r->used_node_hours);
 		fth_csvout_real(&v, r->billed_node_hours);
+		fth_csvout_usd(&v, r->list_cost);
+		csv_hours(&v, r);
 		if (c->bound && c->bound->known)
 			fth_csvout_usd(&v, c->bound->usd);
 		else

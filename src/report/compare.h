@@ -65,4 +65,9 @@ void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out);
 void fth_run_jobs_csv(const struct fth_run *r, const struct fth_symtab *syms, struct fth_str *out);
 void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out);
 
+/* "1,000 h 3y-heavy, 20 h on-demand": hours by how they were paid for. */
+void fth_run_paid_as(const struct fth_run *r, struct fth_str *out);
+/* Dollars per node-hour in which a job ran; 0: none did. */
+double fth_run_node_rate(const struct fth_run *r);
+
 #endif

@@ -234,6 +234,42 @@ static void table(const struct fth_figures *f, struct fth_str *out)
 	fth_str_add(out, "</tbody></table></div>\n");
 }
 
+/* Of rigid jobs: what a used node-hour costs, and who paid for the hours. */
+static void payment_table(const struct fth_figures *f, struct fth_str *out)
+{
+	static const char *const heads[] = {"Policy", "Per used node-hour", "Used of what is paid", "At list price", "Hours paid as"};
+	struct fth_str v = {0};
+	bool prorated = false;
+	if (!f->c->workload.rigid_jobs)
+		return;
+	fth_str_add(out, "<h2>How the hours were paid for</h2>\n<div class=\"card scroll\" tabindex=\"0\" role=\"region\" "
+			 "aria-label=\"How the hours were paid for\"><table><thead><tr>");
+	for (size_t i = 0; i < FTH_COUNT(heads); i++)
+		fth_str_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
+	fth_str_add(out, "</tr></thead><tbody>\n");
+	for (size_t i = 0; i < f->c->nruns; i++) {
+		const struct fth_run *r = &f->c->runs[i];
+		prorated |= r->prorated;
+		fth_str_add(out, "<tr><th scope=\"row\">");
+		fth_html_text(out, f->labels[i].data);
+		fth_str_add(out, "</th>");
+		fth_human_usd(&v, fth_run_node_rate(r), 3);
+		td(out, &v);
+		fth_human_percent(&v, r->utilization, 1);
+		td(out, &v);
+		fth_human_usd(&v, fth_usd(r->list_cost), 2);
+		td(out, &v);
+		fth_run_paid_as(r, &v);
+		td(out, &v);
+		fth_str_add(out, "</tr>\n");
+	}
+	fth_str_add(out, "</tbody></table></div>\n");
+	if (prorated)
+		fth_str_add(out, "<p>With contract=hybrid and contract=online the fees of contracts are counted by the time they were held: "
+				 "what is left of them after the run is not in the cost.</p>\n");
+	fth_str_release(&v);
+}
+
 /* ---- one policy ---- */
 
 static void run_notes(const struct fth_run *r, struct fth_str *out)
@@ -300,7 +336,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		const char *word, *meaning;
 	} defs[] = {
 		{"Cost", "every instance at its price, from the moment its bill starts to the moment it is given back, "
-			 "by the billing rule of its offer; summed to the nano-dollar."},
+			 "by the billing rule of its offer; summed to the nano-dollar; after contracts and discounts by month where a run has them."},
 		{"Saved", "against no-packing (every task alone on the cheapest machine that holds it) where it ran, else "
 			  "against the first policy."},
 		{"Gap", "how far the cost is above a lower bound that no policy can pass, clairvoyant or not: every hour of work done "
@@ -362,6 +398,7 @@ void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out)
 	fth_figure_cdf(&f, out);
 	fth_str_add(out, "</div>\n");
 	table(&f, out);
+	payment_table(&f, out);
 	fth_str_add(out, "<h2>Cost over time</h2>\n<div class=\"grid\">\n");
 	fth_figure_cost_total(&f, out);
 	fth_figure_cost_rate(&f, out);
