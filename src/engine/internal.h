@@ -81,13 +81,15 @@ void fth_judge_announce(struct fth_engine *e, fth_time now);
 /* At the end of a plan: where a task announced as leaving was not let go after all, take back the last to
  * come until everything fits. */
 void fth_judge_repair(struct fth_engine *e, fth_time now);
+/* Ask the policy again at this time. */
+void fth_judge_wake(struct fth_engine *e, fth_time at);
 /* Judge one action against the state and, if it is accepted, apply it. */
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a);
 
 /* limits.c: look at what is spent and disturbed before a plan is judged; then ask for each launch and move. A move
  * that is accepted is counted. */
 void fth_limits_begin(struct fth_engine *e, fth_time now);
-enum fth_refusal fth_limits_launch(const struct fth_engine *e, const fth_offer_id *offers, uint32_t n);
+enum fth_refusal fth_limits_launch(struct fth_engine *e, const fth_offer_id *offers, uint32_t n);
 void fth_limits_launched(struct fth_engine *e, const struct fth_instance *i);
 enum fth_refusal fth_limits_move(struct fth_engine *e, fth_time now, const struct fth_task *t);
 

@@ -382,7 +382,7 @@ void fth_judge_repair(struct fth_engine *e, fth_time now)
 }
 
 /* Every one is kept; the same time asked for again is one. */
-static void wake_at(struct fth_engine *e, fth_time at)
+void fth_judge_wake(struct fth_engine *e, fth_time at)
 {
 	if (at == FTH_NEVER || fth_map_get(&e->waking, (uint64_t)at, NULL))
 		return;
@@ -411,7 +411,7 @@ enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_
 	case FTH_ACT_WAKE:
 		if (a->at <= now)
 			return FTH_REFUSED_IN_THE_PAST;
-		wake_at(e, a->at);
+		fth_judge_wake(e, a->at);
 		return FTH_ACCEPTED;
 	case FTH_ACT_NKINDS:
 		break;

@@ -97,11 +97,14 @@ void fth_limits_begin(struct fth_engine *e, fth_time now)
 		count_disturbed(e);
 }
 
-enum fth_refusal fth_limits_launch(const struct fth_engine *e, const fth_offer_id *offers, uint32_t n)
+enum fth_refusal fth_limits_launch(struct fth_engine *e, const fth_offer_id *offers, uint32_t n)
 {
 	const struct fth_limits *l = &e->cfg.limits;
-	if (l->usd_per_month && e->spending.month_spent >= l->usd_per_month)
+	if (l->usd_per_month && e->spending.month_spent >= l->usd_per_month) {
+		/* What waits for money is to be asked about when there is some. (The month's number is one too many.) */
+		fth_judge_wake(e, fth_month_start_day(e->spending.month) * FTH_DAY - l->epoch_us);
 		return FTH_REFUSED_MONTHLY_BUDGET;
+	}
 	for (uint32_t k = 0; l->usd_per_hour && k < n; k++)
 		if (e->spending.rate + e->cluster.catalog.offers.data[offers[k]].price > l->usd_per_hour)
 			return FTH_REFUSED_HOURLY_BUDGET;

@@ -45,7 +45,7 @@ struct fth_biller;
 struct fth_biller *fth_biller_new(void);
 struct fth_observer *fth_biller_observer(struct fth_biller *b);
 /* The bill as of now. total == the ledger's total + what open instances have accrued. */
-void fth_biller_bill(const struct fth_biller *b, const struct fth_engine *e, fth_time now, struct fth_bill *ret);
+void fth_biller_bill(struct fth_biller *b, const struct fth_engine *e, fth_time now, struct fth_bill *ret);
 void fth_biller_free(struct fth_biller *b);
 
 #endif
