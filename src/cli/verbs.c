@@ -17,6 +17,7 @@ const struct fth_verb *const fth_verbs[] = {
 	&fth_verb_replay,
 	&fth_verb_explain,
 	&fth_verb_repro,
+	&fth_verb_slurm_conf,
 	&fth_verb_help,
 	&fth_verb_version,
 	&fth_verb_completion,

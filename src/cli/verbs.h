@@ -20,6 +20,7 @@ extern const struct fth_verb fth_verb_policies;
 extern const struct fth_verb fth_verb_replay;
 extern const struct fth_verb fth_verb_explain;
 extern const struct fth_verb fth_verb_repro;
+extern const struct fth_verb fth_verb_slurm_conf;
 extern const struct fth_verb fth_verb_help;
 extern const struct fth_verb fth_verb_version;
 extern const struct fth_verb fth_verb_completion;

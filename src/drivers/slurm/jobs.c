@@ -14,10 +14,10 @@ void fth_slurm_mark_parse(const char *comment, struct fth_slurm_mark *ret)
 	const char *run = strstr(comment, " run="), *restarts = strstr(comment, " restarts=");
 	ret->held = strstr(comment, " held") != NULL;
 	ret->stopping = strstr(comment, " stopping") != NULL;
-	if (run && restarts)
-		snprintf(ret->run, sizeof(ret->run), "%.*s", (int)strcspn(run + 5, " "), run + 5);
-	if (run && restarts)
+	if (run && restarts) {
+		ret->runs = run + 5;
 		ret->restarts = (uint32_t)strtoul(restarts + 10, NULL, 10);
+	}
 }
 
 /* ---- what a job needs ---- */
@@ -83,7 +83,7 @@ static const char *job_state(const job_info_msg_t *all, const job_info_t *j, con
 	if (is_over(base) && !(j->job_state & JOB_COMPLETING))
 		return "ended";
 	if (base != JOB_PENDING)
-		return m->run[0] ? "waiting" : "held"; /* an administrator has let it run: it is no longer ours to place */
+		return m->runs ? "waiting" : "held"; /* an administrator has let it run: it is no longer ours to place */
 	/* After a requeue the delay is Slurm's own, and not the user's --begin. */
 	bool later = j->eligible_time > (time_t)(now / FTH_SEC) && !j->priority && !j->restart_cnt;
 	return m->held || later || !fth_slurm_may_begin(all, j) ? "held" : "waiting";
@@ -114,18 +114,17 @@ static int exit_of(const job_info_t *j)
 	return code ? code : 1; /* timeout, node failure and their like have no status of their own */
 }
 
-/* One run a node: all tasks of a rigid job share the token, which ends in the task's number here. */
+/* One run a node. */
 static json_t *runs_of(const job_info_t *j, const struct fth_slurm_mark *m)
 {
 	json_t *out = json_array();
-	if (!m->run[0])
-		return out;
-	const char *state = run_state(j, m);
+	const char *state = m->runs ? run_state(j, m) : NULL;
 	hostlist_t hosts = slurm_hostlist_create(j->nodes && *j->nodes ? j->nodes : j->req_nodes ? j->req_nodes : "");
-	uint32_t n = j->num_nodes ? j->num_nodes : 1;
-	for (uint32_t k = 0; k < n; k++) {
+	int task = 0;
+	for (const char *p = m->runs; p && *p && *p != ' '; task++) {
+		size_t n = strcspn(p, ", ");
 		char *host = hosts ? slurm_hostlist_shift(hosts) : NULL;
-		json_t *r = json_pack("{s:s, s:i, s:s, s:s}", "run", m->run, "task", (int)k, "node", host ? host : "", "state", state);
+		json_t *r = json_pack("{s:s#, s:i, s:s, s:s}", "run", p, (int)n, "task", task, "node", host ? host : "", "state", state);
 		if (j->start_time && strcmp(state, "starting"))
 			json_object_set_new(r, "started", json_integer((json_int_t)j->start_time * FTH_SEC));
 		if (!strcmp(state, "ended")) {
@@ -134,6 +133,7 @@ static json_t *runs_of(const job_info_t *j, const struct fth_slurm_mark *m)
 		}
 		json_array_append_new(out, r);
 		free(host);
+		p += n + (p[n] == ',');
 	}
 	slurm_hostlist_destroy(hosts);
 	return out;
@@ -184,7 +184,7 @@ static void take(struct fth_slurm *s, const job_info_msg_t *all, const job_info_
 	}
 	known->seen = s->looks;
 	known->restarts = j->restart_cnt;
-	bool back = (j->job_state & JOB_STATE_BASE) == JOB_PENDING && m->run[0] && j->restart_cnt > m->restarts;
+	bool back = (j->job_state & JOB_STATE_BASE) == JOB_PENDING && m->runs && j->restart_cnt > m->restarts;
 	known->must_hold = back && j->priority;
 	if (known->shown && json_equal(known->shown, o)) {
 		json_decref(o);

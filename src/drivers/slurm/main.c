@@ -176,41 +176,73 @@ static int update_job(const char *key, const struct change *c, struct fth_error 
 	return r;
 }
 
-/* The run that stands in a job's list, if it still lives. */
-static const char *living_run(const struct fth_slurm_job *j)
+/* Its runs live or end together: whether they live, and whether this is one of them. */
+static bool lives(const struct fth_slurm_job *j, const char *token, bool *same)
 {
-	const json_t *r = json_array_get(json_object_get(j->shown, "runs"), 0);
-	const char *state = json_string_value(json_object_get(r, "state"));
-	return state && (!strcmp(state, "starting") || !strcmp(state, "running")) ? json_string_value(json_object_get(r, "run")) : NULL;
+	size_t k;
+	const json_t *r;
+	bool alive = false;
+	*same = false;
+	json_array_foreach(json_object_get(j->shown, "runs"), k, r) {
+		const char *state = json_string_value(json_object_get(r, "state"));
+		alive |= !strcmp(state, "starting") || !strcmp(state, "running");
+		*same |= !strcmp(json_string_value(json_object_get(r, "run")), token);
+	}
+	return alive;
 }
 
-/* All runs of a job come in one request and share one token: Slurm starts and stops a job as a whole. */
+static bool is_token(const char *s)
+{
+	return s && *s && strlen(s) <= 100 && !strpbrk(s, " \t,");
+}
+
+/* All runs of a job come in one request. */
 static int start(void *self, struct fth_request *q, struct fth_error *err)
 {
 	struct fth_slurm *s = self;
 	struct fth_slurm_job *j = job_of(s, q, err);
 	const json_t *runs = json_object_get(q->in, "runs"), *one;
-	const char *token = json_string_value(json_object_get(json_array_get(runs, 0), "run"));
 	int r = may_act(s, err);
 	if (!j || r)
 		return j ? r : -ENOENT;
-	if (!token || strlen(token) > 100 || strpbrk(token, " \t"))
-		return fth_fail(err, -EINVAL, "runs: a token without spaces is needed");
-	const char *lives = living_run(j);
-	if (lives)
-		return !strcmp(lives, token) ? 0 : fth_fail(err, -EBUSY, "job %s is running as %s", j->key, lives);
 	struct fth_str nodes = {0}, comment = {0};
 	size_t k;
+	bool same = false, alive = false;
+	fth_str_add(&comment, FTH_SLURM_MARK " run=");
 	json_array_foreach(runs, k, one) {
-		const char *node = json_string_value(json_object_get(one, "node"));
+		const char *node = json_string_value(json_object_get(one, "node")), *token = json_string_value(json_object_get(one, "run"));
+		if (!is_token(token) || !node)
+			r = fth_fail(err, -EINVAL, "runs: each needs a node and a token without spaces and commas");
 		fth_str_addf(&nodes, "%s%s", k ? "," : "", node ? node : "");
+		fth_str_addf(&comment, "%s%s", k ? "," : "", token ? token : "");
+		alive = !r && lives(j, token, &same);
 	}
-	fth_str_addf(&comment, FTH_SLURM_MARK " run=%s restarts=%u", token, j->restarts);
+	fth_str_addf(&comment, " restarts=%u", j->restarts);
+	if (!r && !json_array_size(runs))
+		r = fth_fail(err, -EINVAL, "runs: there is none");
+	if (!r && alive && !same)
+		r = fth_fail(err, -EBUSY, "job %s is running as another run", j->key);
 	/* After a requeue Slurm has a delay of its own, which nobody asked for. */
-	r = update_job(j->key, &(struct change){INFINITE, nodes.data, comment.data, j->restarts > 0}, err);
+	if (!r && !alive)
+		r = update_job(j->key, &(struct change){INFINITE, nodes.data, comment.data, j->restarts > 0}, err);
 	fth_str_release(&nodes);
 	fth_str_release(&comment);
 	s->jobs_update = 0;
+	return r;
+}
+
+/* The words of the mark, with one more. */
+static int mark_stopping(const struct fth_slurm_job *j, struct fth_error *err)
+{
+	struct fth_str comment = {0};
+	size_t k;
+	const json_t *one;
+	fth_str_add(&comment, FTH_SLURM_MARK " run=");
+	json_array_foreach(json_object_get(j->shown, "runs"), k, one)
+		fth_str_addf(&comment, "%s%s", k ? "," : "", json_string_value(json_object_get(one, "run")));
+	fth_str_addf(&comment, " restarts=%u stopping", j->restarts);
+	int r = update_job(j->key, &(struct change){NO_VAL, NULL, comment.data, false}, err);
+	fth_str_release(&comment);
 	return r;
 }
 
@@ -223,13 +255,10 @@ static int stop(void *self, struct fth_request *q, struct fth_error *err)
 	int r = may_act(s, err);
 	if (!j || !token || r)
 		return r ? r : !j ? -ENOENT : -EINVAL;
-	const char *lives = living_run(j);
-	if (!lives || strcmp(lives, token))
+	bool same = false;
+	if (!lives(j, token, &same) || !same)
 		return 0; /* it has stopped already */
-	struct fth_str comment = {0};
-	fth_str_addf(&comment, FTH_SLURM_MARK " run=%s restarts=%u stopping", token, j->restarts);
-	r = update_job(j->key, &(struct change){NO_VAL, NULL, comment.data, false}, err);
-	fth_str_release(&comment);
+	r = mark_stopping(j, err);
 	const json_t *run = json_array_get(json_object_get(j->shown, "runs"), 0);
 	bool pending = !strcmp(json_string_value(json_object_get(run, "state")), "starting");
 	if (!r && pending) /* perhaps it waits still: holding it is enough, if it does */

@@ -10,6 +10,8 @@
  *   farthing held                      its user holds it
  *   farthing run=TOKEN restarts=N      released for this run when it had been restarted N times
  *   farthing run=TOKEN restarts=N stopping
+ *
+ * A job on several nodes has a token for each of them, parted by commas, in the order of its tasks: Slurm starts and stops it as a whole.
  */
 #ifndef FTH_DRIVERS_SLURM_H
 #define FTH_DRIVERS_SLURM_H
@@ -24,7 +26,7 @@
 /* What the comment says. */
 struct fth_slurm_mark {
 	bool ours, held, stopping;
-	char run[128];     /* "" if it was never released */
+	const char *runs;  /* in the comment: tokens, parted by commas; NULL if it was never released */
 	uint32_t restarts; /* then */
 };
 void fth_slurm_mark_parse(const char *comment, struct fth_slurm_mark *ret);
