@@ -122,7 +122,13 @@ static int load_job(void *arg, const char *key)
 	j->cancelled = json_is_true(json_object_get(doc, "cancelled"));
 	j->mark = fth_marks_next(&p->marks);
 	if (!j->spec) {
-		fprintf(stderr, "driver process: job %s cannot be read, and is left alone\n", key);
+		/* One that was never answered for has nothing but its folder. */
+		char *dir = fth_job_path(p, j, "");
+		if (access(path, F_OK) && access(runs, F_OK) && !p->dry_run)
+			fth_keep_remove(dir);
+		else
+			fprintf(stderr, "driver process: job %s cannot be read, and is left alone\n", key);
+		free(dir);
 		fth_jobs_free(j);
 	} else {
 		j->ntasks = fth_spec_tasks(j->spec);
@@ -138,6 +144,10 @@ static int load_job(void *arg, const char *key)
 int fth_jobs_load(struct process *p, struct fth_error *err)
 {
 	struct fth_str path = {0};
+	fth_str_addf(&path, "%s/removed", p->state);
+	if (!p->dry_run)
+		fth_keep_remove(path.data); /* what a removal that was cut off has left */
+	fth_str_clear(&path);
 	fth_str_addf(&path, "%s/jobs", p->state);
 	int r = p->dry_run ? 0 : fth_keep_dir(path.data, err);
 	if (!r)
@@ -189,6 +199,23 @@ static void keep_output(struct process *p, struct job *j)
 	fth_str_release(&b);
 }
 
+/* At once as far as anybody who looks later can tell: it is moved out of the way first. */
+static int remove_job(const struct process *p, const struct job *j, struct fth_error *err)
+{
+	char *dir = fth_job_path(p, j, "");
+	struct fth_str away = {0};
+	fth_str_addf(&away, "%s/removed", p->state);
+	int r = fth_keep_dir(away.data, err);
+	fth_str_addf(&away, "/%s", j->key);
+	if (!r && rename(dir, away.data))
+		r = fth_fail(err, -errno, "%s cannot be removed: %s", dir, strerror(errno));
+	if (!r)
+		fth_keep_remove(away.data);
+	free(dir);
+	fth_str_release(&away);
+	return r;
+}
+
 int fth_jobs_forget(struct process *p, struct job *j, struct fth_error *err)
 {
 	fth_jobs_look(p, j);
@@ -199,9 +226,7 @@ int fth_jobs_forget(struct process *p, struct job *j, struct fth_error *err)
 		return fth_fail(err, -EBUSY, "job %s has not ended", j->key);
 	if (p->keep_output)
 		keep_output(p, j);
-	char *dir = fth_job_path(p, j, "");
-	int r = fth_keep_remove(dir) ? fth_fail(err, -EIO, "%s cannot be removed", dir) : 0;
-	free(dir);
+	int r = remove_job(p, j, err);
 	for (size_t k = 0; !r && k < p->jobs.len; k++)
 		if (p->jobs.data[k] == j) {
 			memmove(&p->jobs.data[k], &p->jobs.data[k + 1], (p->jobs.len - k - 1) * sizeof(*p->jobs.data));
