@@ -139,20 +139,30 @@ static bool may_order(struct fth_call *c)
 	return false;
 }
 
+/* An order is answered when it is in the journal and can be seen. */
+static bool settled(struct fth_keeper *k, struct fth_call *c)
+{
+	if (!fth_keeper_commit(k)) {
+		fth_call_refuse(c, 500, "the journal cannot be written");
+		return false;
+	}
+	fth_picture_take(k);
+	return true;
+}
+
 static void set_paused(struct fth_keeper *k, struct fth_call *c, bool paused)
 {
 	k->paused = paused;
 	fth_live_put(k->live, "paused", paused ? c->by : NULL);
 	fth_say(FTH_LOG_INFO, paused ? "paused" : "resumed", "by:s", c->by);
-	k->dirty = true;
-	say_ok(c, 200, "state", paused ? "paused" : "running");
+	if (settled(k, c))
+		say_ok(c, 200, "state", paused ? "paused" : "running");
 }
 
 static enum fth_refusal drain_one(struct fth_keeper *k, fth_instance_id id, const char *by)
 {
 	struct fth_action order = {.kind = FTH_ACT_DRAIN, .task = FTH_NONE, .instance = id, .reason = {.text = "an operator's order"}};
 	fth_say(FTH_LOG_INFO, "drain", "instance:u by:s", id, by);
-	k->dirty = true;
 	return fth_live_order(k->live, FTH_MAX(k->now, fth_live_now(k->live)), &order, by);
 }
 
@@ -167,6 +177,8 @@ static void drain_all(struct fth_keeper *k, struct fth_call *c)
 	}
 	k->paused = true;
 	fth_live_put(k->live, "paused", c->by);
+	if (!settled(k, c))
+		return;
 	struct fth_str s = {0};
 	struct fth_json j = {.out = &s};
 	fth_json_begin(&j, NULL, '{');
@@ -192,7 +204,7 @@ static void drain(struct fth_keeper *k, struct fth_call *c)
 	enum fth_refusal r = drain_one(k, (fth_instance_id)id, c->by);
 	if (r)
 		fth_call_refuse(c, 409, "%s: %s", c->what, fth_refusal_name(r));
-	else
+	else if (settled(k, c))
 		say_ok(c, 200, "draining", c->what);
 }
 

@@ -350,6 +350,7 @@ static void default_places(struct fth_config *c, const char *state)
 {
 	const char *home = getenv("XDG_STATE_HOME"), *user = getenv("HOME");
 	struct fth_str s = {0};
+	bool system = !state && !c->state && !geteuid() && !access("/run/farthing", W_OK); /* as a service has it */
 	if (state) {
 		free(c->state);
 		c->state = fth_strdup(state);
@@ -378,7 +379,7 @@ static void default_places(struct fth_config *c, const char *state)
 		return;
 	}
 	struct fth_str socket = {0};
-	fth_str_addf(&socket, "%s/farthingd.sock", c->state);
+	fth_str_addf(&socket, "%s/farthingd.sock", system ? "/run/farthing" : c->state);
 	c->api.socket = socket.data;
 }
 

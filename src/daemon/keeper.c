@@ -4,7 +4,7 @@
 #include "daemon/log.h"
 #include "policies/table.h"
 
-enum { ROUNDS_AT_ONCE = 8 };
+enum { ROUNDS_AT_ONCE = 8, PICTURE_NS = 50000000 };
 
 /* ---- opening ---- */
 
@@ -62,6 +62,14 @@ int fth_keeper_open(struct fth_keeper *k, struct fth_config *cfg, struct fth_err
 	return r;
 }
 
+/* Nobody will answer any more: who waits is told. */
+static void forget_asked(struct fth_side *s)
+{
+	for (size_t i = 0; i < s->asked.len; i++)
+		fth_asked_release(&s->asked.data[i]);
+	fth_vec_clear(&s->asked);
+}
+
 void fth_keeper_close(struct fth_keeper *k)
 {
 	while (k->rented.len)
@@ -69,8 +77,7 @@ void fth_keeper_close(struct fth_keeper *k)
 	while (k->jobs.len)
 		fth_job_remove(k, fth_vec_last(&k->jobs));
 	for (int r = 0; r < FTH_NROLES; r++) {
-		for (size_t i = 0; i < k->side[r].asked.len; i++)
-			fth_asked_release(&k->side[r].asked.data[i]);
+		forget_asked(&k->side[r]);
 		fth_vec_release(&k->side[r].asked);
 		json_decref(k->side[r].nodes);
 	}
@@ -172,12 +179,13 @@ static void name_instances(struct fth_keeper *k)
 			continue;
 		if (!fth_rented_now(k, i)) {
 			struct fth_rented none = {.id = i->id};
+			k->offers.data[i->offer].failures = 0; /* a name comes free when a machine goes: no reason to wait ever longer */
 			fth_happen_launch_failed(k, &none, FTH_FAIL_QUOTA, "the workload has no name left for a machine of this type");
 		}
 	}
 }
 
-static bool commit(struct fth_keeper *k)
+bool fth_keeper_commit(struct fth_keeper *k)
 {
 	struct fth_error err = {0};
 	int64_t before = fth_clock_ns();
@@ -188,7 +196,7 @@ static bool commit(struct fth_keeper *k)
 	return !r;
 }
 
-static void settle(struct fth_keeper *k)
+void fth_keeper_settle(struct fth_keeper *k)
 {
 	k->once_synced |= k->side[FTH_CAPACITY].synced && k->side[FTH_WORKLOAD].synced;
 	if (k->once_synced)
@@ -199,7 +207,7 @@ static void settle(struct fth_keeper *k)
 			break;
 	}
 	name_instances(k);
-	if (k->failed || !commit(k))
+	if (k->failed || !fth_keeper_commit(k))
 		return;
 	if (k->once_synced && !k->dry_run)
 		fth_acts(k);
@@ -240,7 +248,7 @@ static int64_t at_ns(const struct fth_keeper *k, fth_time t)
 static int64_t due_ns(const struct fth_keeper *k)
 {
 	int64_t due = FTH_MIN(fth_side_due_ns(k), fth_retry_due_ns(k));
-	due = FTH_MIN(due, k->published_ns + 1000000000);
+	due = FTH_MIN(due, k->published_ns + (k->dirty ? PICTURE_NS : 1000000000));
 	if (k->once_synced && !k->paused)
 		due = FTH_MIN(due, at_ns(k, fth_engine_next_round(k->engine, fth_live_now(k->live))));
 	for (size_t i = 0; i < k->begun.len; i++)
@@ -259,11 +267,14 @@ void fth_keeper_run(struct fth_keeper *k)
 		for (size_t i = 0; i < mail.len; i++)
 			hear(k, &mail.data[i]);
 		fth_vec_clear(&mail);
-		settle(k);
-		if (k->dirty || fth_clock_ns() - k->published_ns > 1000000000)
+		fth_keeper_settle(k);
+		if (k->now_ns - k->published_ns > (k->dirty ? PICTURE_NS : 1000000000))
 			fth_picture_take(k);
 	}
 	fth_vec_release(&mail);
+	fth_mailbox_close(&k->mail);
+	for (int r = 0; r < FTH_NROLES; r++)
+		forget_asked(&k->side[r]);
 	atomic_store(&k->out.over, true);
 	fth_outbox_ring(&k->out);
 }

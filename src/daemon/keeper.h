@@ -159,6 +159,10 @@ struct fth_keeper {
 /* Open the journal and all. The keeper then is to be run in a thread of its own. */
 int fth_keeper_open(struct fth_keeper *k, struct fth_config *cfg, struct fth_error *err);
 void fth_keeper_run(struct fth_keeper *k);
+/* One turn of it, after messages were heard: take in what happened, decide, commit, ask. For tests; run does it by itself. */
+void fth_keeper_settle(struct fth_keeper *k);
+/* Make durable what was done in this turn so far; false: it failed, and the keeper ends. */
+bool fth_keeper_commit(struct fth_keeper *k);
 void fth_keeper_close(struct fth_keeper *k);
 
 /* sides.c */

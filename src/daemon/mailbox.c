@@ -95,14 +95,27 @@ void fth_mailbox_init(struct fth_mailbox *m)
 	init_cond(&m->some);
 }
 
+static void refuse(struct fth_message *m)
+{
+	free(m->line);
+	if (m->call)
+		fth_call_refuse(m->call, 503, "farthingd is stopping");
+	fth_call_drop(m->call);
+}
+
+void fth_mailbox_close(struct fth_mailbox *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->closed = true;
+	for (size_t i = 0; i < m->list.len; i++)
+		refuse(&m->list.data[i]);
+	fth_vec_clear(&m->list);
+	pthread_mutex_unlock(&m->lock);
+}
+
 void fth_mailbox_release(struct fth_mailbox *m)
 {
-	for (size_t i = 0; i < m->list.len; i++) {
-		free(m->list.data[i].line);
-		if (m->list.data[i].call)
-			fth_call_refuse(m->list.data[i].call, 503, "farthingd is stopping");
-		fth_call_drop(m->list.data[i].call);
-	}
+	fth_mailbox_close(m);
 	fth_vec_release(&m->list);
 	pthread_mutex_destroy(&m->lock);
 	pthread_cond_destroy(&m->some);
@@ -111,8 +124,12 @@ void fth_mailbox_release(struct fth_mailbox *m)
 void fth_mailbox_put(struct fth_mailbox *m, struct fth_message what)
 {
 	pthread_mutex_lock(&m->lock);
-	fth_vec_push(&m->list, what);
-	pthread_cond_signal(&m->some);
+	if (m->closed) {
+		refuse(&what);
+	} else {
+		fth_vec_push(&m->list, what);
+		pthread_cond_signal(&m->some);
+	}
 	pthread_mutex_unlock(&m->lock);
 }
 

@@ -57,10 +57,13 @@ struct fth_mailbox {
 	pthread_mutex_t lock;
 	pthread_cond_t some;
 	FTH_VEC(struct fth_message) list;
+	bool closed; /* nobody takes from it any more: calls are refused */
 };
 void fth_mailbox_init(struct fth_mailbox *m);
 void fth_mailbox_release(struct fth_mailbox *m);
 void fth_mailbox_put(struct fth_mailbox *m, struct fth_message what);
+/* The receiver ends: calls that are in it, and those that come, are refused at once. */
+void fth_mailbox_close(struct fth_mailbox *m);
 /* All there is, in order, put behind what is in `to`; waits until there is some or until this time of fth_clock_ns. */
 typedef FTH_VEC(struct fth_message) fth_messages;
 void fth_mailbox_take(struct fth_mailbox *m, fth_messages *to, int64_t until_ns);

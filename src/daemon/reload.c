@@ -63,8 +63,10 @@ static int follow(struct fth_keeper *k, const struct fth_config *c, const struct
 /* What holds until the next start, whatever the file says now. */
 static void tell_fixed(const struct fth_config *was, const struct fth_config *now)
 {
+	const json_t *a = json_object_get(was->yaml.root, "api"), *b = json_object_get(now->yaml.root, "api");
+	bool same_api = a && b ? json_equal(a, b) : a == b;
 	if (strcmp(was->cluster, now->cluster) || strcmp(was->role[0].program, now->role[0].program) || strcmp(was->role[1].program, now->role[1].program) ||
-	    was->max_instances != now->max_instances || !json_equal(json_object_get(was->yaml.root, "api"), json_object_get(now->yaml.root, "api")))
+	    was->max_instances != now->max_instances || !same_api)
 		fth_say(FTH_LOG_WARN, "cluster, drivers, max_instances and api change with a new start only", "");
 }
 

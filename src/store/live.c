@@ -98,6 +98,19 @@ static int write_head(struct fth_live_db *db, const struct fth_live_head *h, str
 	return r;
 }
 
+/* Prices may change from one start to the next (as events); everything else of a catalog may not. */
+static void without_prices(char *text)
+{
+	char *to = text;
+	for (const char *p = text; *p;) {
+		if (!strncmp(p, " price=", 7))
+			p += 7 + strcspn(p + 7, " \n");
+		else
+			*to++ = *p++;
+	}
+	*to = 0;
+}
+
 /* Whether it was written for the cluster and the catalog that are now asked for. */
 static int same_head(struct fth_live_db *db, const struct fth_live_head *h, const char *path, struct fth_error *err)
 {
@@ -111,6 +124,10 @@ static int same_head(struct fth_live_db *db, const struct fth_live_head *h, cons
 	free(cluster);
 	for (int i = 0; i < 2; i++) {
 		char *was = fth_live_db_head(db, section_names[i]);
+		if (was && i == 0)
+			without_prices(was);
+		if (text[i].len && i == 0)
+			without_prices(text[i].data);
 		if (!r && strcmp(was ? was : "", text[i].len ? text[i].data : ""))
 			r = fth_fail(err, -ESTALE,
 				     "%s: it was begun with another %s; prices may change, types, offers and profile may not: "

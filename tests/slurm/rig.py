@@ -176,11 +176,11 @@ capacity:
   config:
     acquire: 200ms
     boot: 500ms
-    command: [slurmd, -D, -N, "{node}", -f, %s]
+    command: [%s, -D, -N, "{node}", -f, %s]
 %sapi:
   socket: %s
-""" % (policy, self.path("catalog.txt"), self.path("daemon"), self.path("slurm.conf"), self.path("power"), self.path("slurm.conf"), faults,
-       self.path("farthingd.sock")))
+""" % (policy, self.path("catalog.txt"), self.path("daemon"), self.path("slurm.conf"), self.path("power"),
+       shutil.which("slurmd", path=self.env["PATH"]), self.path("slurm.conf"), faults, self.path("farthingd.sock")))
 
     def start_farthingd(self):
         self.spawn("farthingd", [os.path.join(self.build, "farthingd"), "--config", self.path("farthing.yaml")])

@@ -15,7 +15,7 @@
 #include "drivers/keep.h"
 #include "drivers/protocol.h"
 #include "drivers/settings.h"
-#include "exec/script.h"
+#include "drivers/exec/script.h"
 
 struct config {
 	json_t *launch, *terminate, *list;

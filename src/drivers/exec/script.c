@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/script.h"
+#include "drivers/exec/script.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs as they are kept: STATE/jobs/KEY/job.json and STATE/jobs/KEY/runs/RUN/. */
-#include "process/process.h"
+#include "drivers/process/process.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

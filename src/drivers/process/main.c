@@ -3,7 +3,7 @@
  * farthing-driver-process: jobs as processes of this machine, each under a runner that outlives us and the daemon. A run that is known is
  * never started again, a task of which a run lives or has ended is not started under another.
  */
-#include "process/process.h"
+#include "drivers/process/process.h"
 
 #include <fcntl.h>
 #include <sys/inotify.h>

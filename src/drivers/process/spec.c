@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job that is submitted may say, and what its runner is told. */
-#include "process/process.h"
+#include "drivers/process/process.h"
 
 #include "drivers/settings.h"
 
