@@ -664,6 +664,7 @@ void fth_hybrid_free(void *self)
 	fth_vec_release(&h->free_jobs);
 	fth_map_release(&h->job_of);
 	fth_vec_release(&h->chosen);
+	fth_vec_release(&h->on_transients);
 	fth_vec_release(&h->ends);
 	fth_vec_release(&h->arrivals);
 	fth_vec_release(&h->gone);

@@ -155,7 +155,7 @@ struct fth_hybrid {
 	FTH_VEC(struct fth_hjob) jobs;
 	FTH_VEC(uint32_t) free_jobs;
 	struct fth_map job_of;              /* job id -> jobs[] */
-	FTH_VEC(uint32_t) chosen;           /* scratch of probing */
+	FTH_VEC(uint32_t) chosen, on_transients; /* scratch of probing */
 	FTH_VEC(struct fth_end) ends;       /* of this round */
 	FTH_VEC(fth_job_id) arrivals;
 	FTH_VEC(struct fth_event) gone;     /* instances, dealt with when what ended on them is */
