@@ -230,6 +230,7 @@ static void add_variant(struct fth_repro_book *b, struct fth_repro_page *p, cons
 		{"saving", "saved of the servers given up", "%", saving(run, v->servers, 3, v->p), false},
 		{"lost-tasks", "short tasks lost and run again", "", (double)run->transient.lost_tasks, !strstr(v->sim, "rate")},
 		{"lost", "work lost with them", "s", run->transient.lost_s, !strstr(v->sim, "rate")},
+		{"lost-cost", "paid for it", "$", run->transient.lost_usd, !strstr(v->sim, "rate")},
 	};
 	for (size_t k = 0; k < FTH_COUNT(rows); k++) {
 		char id[64], label[160];

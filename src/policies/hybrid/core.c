@@ -465,6 +465,10 @@ static void take_event(struct fth_hybrid *h, const struct fth_event *ev)
 		if (h->coaster)
 			fth_coaster_doomed(h, ev->instance);
 		break;
+	case FTH_EV_OFFER_CHANGED:
+		if (h->coaster)
+			fth_coaster_offer_changed(h);
+		break;
 	default:
 		if (h->coaster)
 			fth_coaster_event(h, ev);

@@ -220,6 +220,7 @@ void fth_coaster_free(struct fth_coaster *c);
 void fth_coaster_doomed(struct fth_hybrid *h, fth_instance_id id);
 /* True if the event was about a transient. */
 bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev);
+void fth_coaster_offer_changed(struct fth_hybrid *h);
 /* The long load may have changed. */
 void fth_coaster_look(struct fth_hybrid *h);
 /* A slot of a draining worker was freed, or its wait is over. */
