@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/classes.h"
 
+#include <math.h>
+
 #include "report/spread.h"
 
 struct fth_classes {
@@ -22,6 +24,12 @@ static void on_submit(struct fth_observer *o, const struct fth_cluster *cluster,
 		c->first = job->submitted;
 	c->any = true;
 	c->last = job->submitted;
+}
+
+static bool is_spot(const struct fth_cluster *cluster, fth_instance_id id)
+{
+	const struct fth_instance *i = fth_cluster_instance(cluster, id);
+	return i && cluster->catalog.offers.data[i->offer].market == FTH_SPOT;
 }
 
 /* What a task's share of its machine costs for so long, at the price of the moment. */
@@ -48,6 +56,8 @@ static void before_event(struct fth_observer *o, const struct fth_cluster *clust
 			fth_spread_add(&c->delay, t->since - j->submitted);
 			return;
 		}
+		if (!is_spot(cluster, t->on))
+			return;
 		c->lost += ev->time - t->since;
 		c->lost_tasks++;
 		c->lost_usd += paid_for(cluster, t, ev->time - t->since);
@@ -104,7 +114,8 @@ static void transient_figures(struct fth_classes *c, const struct fth_catalog *c
 	}
 	t->avg_active = c->last > c->first ? active / (double)(c->last - c->first) : 0;
 	t->lifetime_mean_h = t->count ? lifetimes / (double)t->count : 0;
-	t->cost_ratio = usd[1] > 0 && hours[0] > 0 ? usd[0] / hours[0] / (usd[1] / hours[1]) : 0;
+	/* Prices are whole nano-dollars: beyond the sixth digit a ratio of them says nothing. */
+	t->cost_ratio = usd[1] > 0 && hours[0] > 0 ? round(usd[0] / hours[0] / (usd[1] / hours[1]) * 1e6) / 1e6 : 0;
 	t->cost_usd = usd[1];
 	t->lost_s = (double)c->lost / (double)FTH_SEC;
 	t->lost_tasks = c->lost_tasks;

@@ -34,11 +34,22 @@ complains "general"
 expect 2 compare --workload "$tmp/w.tr" --workers 10 --provisioning soon -p eagle
 complains "provisioning"
 
+# A recorded run is decided the same again, --workers and all.
+for policy in sparrow hawk eagle least-waiting cloudcoaster:r=2,general=50,threshold=0.2 surge:general=50; do
+	expect 0 compare -q --workload "$tmp/w.tr" --workers 12 -p $policy --journal "$tmp/journal"
+	expect 0 replay "$tmp/journal"
+done
+expect 2 compare --workload "$tmp/w.tr" --workers 12 -p cloudcoaster:r=0
+complains "there is no market without --catalog"
+
 # Bad input, each with its file and line.
 bad_tr()
 {
 	printf "$1" >"$tmp/bad.tr"
 	expect 2 compare --workload "$tmp/bad.tr" --workers 10 --workload-format hawk-tr -p eagle
+	complains "bad.tr:$2"
+	# The name says what it is too.
+	expect 2 compare --workload "$tmp/bad.tr" --workers 10 -p eagle
 	complains "bad.tr:$2"
 }
 bad_tr '10 2 5 5\n' '1: 2 tasks are announced, and 1 durations follow'

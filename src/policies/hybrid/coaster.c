@@ -19,17 +19,15 @@ struct machine {
 struct fth_coaster {
 	FTH_VEC(struct machine) machines; /* in the order in which they were asked for */
 	uint32_t pending, ready, leaving; /* workers */
-	uint32_t nshort, replaced;        /* of the partition without transients */
+	uint32_t replaced;                /* short-only workers given up for transients */
 	/* surge */
 	fth_time seen;      /* all of them were last wanted */
 	fth_time next_look; /* not before */
 };
 
-struct fth_coaster *fth_coaster_new(struct fth_hybrid *h, uint32_t nshort, uint32_t replaced)
+struct fth_coaster *fth_coaster_new(uint32_t replaced)
 {
-	(void)h;
 	struct fth_coaster *c = fth_alloc(sizeof(*c));
-	c->nshort = nshort;
 	c->replaced = replaced;
 	return c;
 }

@@ -643,7 +643,7 @@ int fth_hybrid_new(void **self, const struct fth_view *view, const struct fth_hy
 	fth_central_init(&h->central, h->nstatic - h->nshort, (uint32_t)p->slots, p->delay);
 	fth_hints_init(&h->hints, &h->central);
 	if (t->transients)
-		h->coaster = fth_coaster_new(h, nshort, replaced);
+		h->coaster = fth_coaster_new(replaced);
 	*self = h;
 	return 0;
 }

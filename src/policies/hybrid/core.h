@@ -213,8 +213,7 @@ double fth_coaster_long_load(const struct fth_hybrid *h);
 void fth_surge_arrival(struct fth_hybrid *h, const struct fth_hjob *j);
 
 /* coaster.c: the transient part of the short partition. */
-/* NULL: there is no spot offer to be had. */
-struct fth_coaster *fth_coaster_new(struct fth_hybrid *h, uint32_t nshort, uint32_t replaced);
+struct fth_coaster *fth_coaster_new(uint32_t replaced);
 void fth_coaster_free(struct fth_coaster *c);
 /* It is gone; what ended on it is dealt with first. */
 void fth_coaster_doomed(struct fth_hybrid *h, fth_instance_id id);
