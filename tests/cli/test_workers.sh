@@ -39,6 +39,17 @@ for policy in sparrow hawk eagle least-waiting cloudcoaster:r=2,general=50,thres
 	expect 0 compare -q --workload "$tmp/w.tr" --workers 12 -p $policy --journal "$tmp/journal"
 	expect 0 replay "$tmp/journal"
 done
+# Replacing nothing is eagle, byte for byte: the journals differ in the name of the policy alone.
+awk 'BEGIN { for (i = 0; i < 60; i++) { n = 1 + i * 7 % 9; d = i % 6 ? 3 + i % 20 : 150 + i; printf "%d %d %d", 3 * i, n, d
+	for (k = 0; k < n; k++) printf " %d", d + k; print "" } }' >"$tmp/many.tr"
+for policy in eagle:general=75 cloudcoaster:p=0,general=75; do
+	expect 0 compare -q --workload "$tmp/many.tr" --workers 12 -p $policy --journal "$tmp/journal.${policy%%:*}"
+	sed '2s/^policy [a-z]*:.*/policy/' "$tmp/journal.${policy%%:*}" >"$tmp/${policy%%:*}"
+done
+[ "$(wc -l <"$tmp/eagle")" -gt 1000 ] || fail "too little happened"
+sed 's/^offer transient.*//' "$tmp/cloudcoaster" | sed '/^$/d; s/^catalog .*/catalog/' >"$tmp/cloudcoaster.plain"
+sed '/^$/d; s/^catalog .*/catalog/' "$tmp/eagle" >"$tmp/eagle.plain"
+cmp -s "$tmp/eagle.plain" "$tmp/cloudcoaster.plain" || fail "p = 0 is not eagle: $(diff "$tmp/eagle.plain" "$tmp/cloudcoaster.plain" | head -5)"
 expect 2 compare --workload "$tmp/w.tr" --workers 12 -p cloudcoaster:r=0
 complains "there is no market without --catalog"
 
