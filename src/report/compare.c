@@ -190,6 +190,7 @@ static void json_classes(const struct fth_run *r, struct fth_json *j)
 	fth_json_int(j, "count", (int64_t)r->transient.count);
 	fth_json_int(j, "lost_tasks", (int64_t)r->transient.lost_tasks);
 	fth_json_real(j, "lost_s", r->transient.lost_s);
+	fth_json_real(j, "lost_usd", r->transient.lost_usd);
 	fth_json_end(j, '}');
 }
 

@@ -353,6 +353,8 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
 					 "free. Used: the rest."},
+		{"Short tasks", "those of jobs whose estimate is within the policy\xe2\x80\x99s cutoff; delay: from the job\xe2\x80\x99s arrival to the start of the "
+				"task. Transients active: spot slots that were up, mean between the first and the last arrival."},
 		{"Refused", "actions of the policy that were impossible or stale, and were not carried out."},
 	};
 	fth_str_add(out, "<h2>Assumptions and definitions</h2>\n<div class=\"card\"><dl class=\"defs\">");
@@ -396,7 +398,11 @@ void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out)
 	}
 	fth_figure_waste(&f, out);
 	fth_figure_cdf(&f, out);
+	if (fth_figures_have_classes(&f))
+		fth_figure_short_delay(&f, out);
 	fth_str_add(out, "</div>\n");
+	if (fth_figures_have_classes(&f))
+		fth_table_short(&f, out);
 	table(&f, out);
 	payment_table(&f, out);
 	fth_str_add(out, "<h2>Cost over time</h2>\n<div class=\"grid\">\n");

@@ -275,6 +275,31 @@ static void jobs_block(const struct fth_run *r, struct fth_str *out)
 	fth_str_release(&v);
 }
 
+/* Policies that part short tasks from long ones, and have transient machines for the short. */
+static void short_block(const struct fth_run *r, struct fth_str *out)
+{
+	const struct fth_run_spread *d = &r->short_task_delay;
+	const struct fth_run_transient *t = &r->transient;
+	struct fth_str v = {0};
+	if (!r->classes)
+		return;
+	fth_str_addf(&v, "%.2f s mean, %.3f s median, %.1f s p90, %.1f s p99, %.1f s max", d->mean, d->p50, d->p90, d->p99, d->max);
+	line(out, "delay of short tasks", &v);
+	fth_str_addf(&v, "%.1f s mean, %.1f s p99; long ones %.1f s mean, %.1f s p99", r->short_jobs.mean, r->short_jobs.p99,
+		     r->long_jobs.mean, r->long_jobs.p99);
+	line(out, "short jobs", &v);
+	if (t->count) {
+		fth_str_addf(&v, "%.1f slots active, %llu machines, life %.2f h mean, %.2f h longest, ", t->avg_active,
+			     (unsigned long long)t->count, t->lifetime_mean_h, t->lifetime_max_h);
+		fth_human_usd(&v, t->cost_usd, 2);
+		line(out, "transient machines", &v);
+		fth_str_addf(&v, "%llu short tasks, %.0f s of work, ", (unsigned long long)t->lost_tasks, t->lost_s);
+		fth_human_usd(&v, t->lost_usd, 2);
+		line(out, "  lost with them", &v);
+	}
+	fth_str_release(&v);
+}
+
 /* Where contracts or discounts by month paid: what it would have been, and hours by how they were paid for. */
 static void contracts_block(const struct fth_run *r, struct fth_str *out)
 {
@@ -358,6 +383,7 @@ void fth_comparison_table_one(const struct fth_comparison *c, size_t run, bool c
 	fth_str_addf(out, "%s%s%s\n", colour ? BOLD : "", r->policy, colour ? PLAIN : "");
 	money_block(c, run, out);
 	jobs_block(r, out);
+	short_block(r, out);
 	fth_human_int(&v, (int64_t)r->rounds);
 	fth_str_add(&v, " rounds, ");
 	fth_human_int(&v, (int64_t)r->events);

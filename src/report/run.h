@@ -54,6 +54,7 @@ struct fth_run_transient {
 	double cost_ratio;      /* what an on-demand slot costs over what a transient one does; 0: there were none */
 	double cost_usd;
 	double lost_s;          /* run by short tasks that were lost with their machine */
+	double lost_usd;        /* paid for that */
 };
 enum { FTH_RUN_QUANTILES = 401 };
 enum { FTH_RUN_CONTRACTS = 24 };
