@@ -125,7 +125,7 @@ static double settle(const struct causes *c)
 	double bad = all;
 	if (!c->all_down) {
 		qsort(left, n, sizeof(*left), heavier);
-		bad = fth_pool_shortfall(left, n, c->m, 1e-16, 1000000);
+		bad = fth_pool_shortfall(left, n, c->m, 1e-16, 1, 1000000);
 		if (bad < 0)
 			bad = 1 - fth_pool_availability(left, n, c->m);
 	}
@@ -281,7 +281,7 @@ static double state_shortfall(const struct fth_joint *j, const uint8_t *up, cons
 		if (up[i] && parts[i].weight)
 			left[n++] = (struct fth_pool_part){parts[i].weight, 1 - failure};
 	qsort(left, n, sizeof(*left), heavier);
-	double bad = fth_pool_shortfall(left, n, m, 1e-16, 1000000);
+	double bad = fth_pool_shortfall(left, n, m, 1e-16, 1, 1000000);
 	if (bad < 0)
 		bad = 1 - fth_pool_availability(left, n, m);
 	free(left);
