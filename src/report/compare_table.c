@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comparisons and runs as text for a terminal. */
+#include <math.h>
+
 #include "report/compare.h"
 #include "report/format.h"
 
@@ -9,12 +11,12 @@
 #define PLAIN "\033[0m"
 
 enum column {
-	COL_POLICY, COL_COST, COL_SAVED, COL_DELAY, COL_DELAY_P99, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
+	COL_POLICY, COL_COST, COL_SAVED, COL_SERVICES, COL_DELAY, COL_DELAY_P99, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
 	COL_TASKS, COL_GPU, COL_CPU, COL_MEM, COL_SPEED, COL_REJECTED, COL_WALL, NCOLS
 };
 
 static const char *const titles[NCOLS] = {
-	"policy", "cost", "saved", "short delay", "its p99", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
+	"policy", "cost", "saved", "services", "short delay", "its p99", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
 	"tasks/i", "GPU", "CPU", "mem", "speed", "refused", "wall",
 };
 
@@ -56,6 +58,9 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 		else
 			fth_human_percent(out, 1 - (double)r->cost / base_cost, 1);
 		break;
+	case COL_SERVICES:
+		fth_human_availability(out, fth_run_worst_service(r) ? fth_run_service_availability(fth_run_worst_service(r)) : NAN);
+		break;
 	case COL_DELAY: fth_str_addf(out, r->classes ? "%.2f s" : "-", r->short_task_delay.mean); break;
 	case COL_DELAY_P99: fth_str_addf(out, r->classes ? "%.1f s" : "-", r->short_task_delay.p99); break;
 	case COL_JCT: fth_human_duration(out, r->jct_mean_s, u->jct); break;
@@ -79,13 +84,14 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 static void choose_columns(const struct fth_comparison *c, const size_t widths[NCOLS], unsigned width, bool show[NCOLS])
 {
 	size_t total = 0;
-	bool refusals = false, classes = false;
+	bool refusals = false, classes = false, services = false;
 	for (size_t i = 0; i < c->nruns; i++) {
 		refusals |= c->runs[i].rejected_actions > 0;
 		classes |= c->runs[i].classes;
+		services |= c->runs[i].services.len > 0;
 	}
 	for (int k = 0; k < NCOLS; k++) {
-		show[k] = classes || (k != COL_DELAY && k != COL_DELAY_P99);
+		show[k] = k == COL_SERVICES ? services : classes || (k != COL_DELAY && k != COL_DELAY_P99);
 		total += show[k] ? widths[k] + (k ? 2 : 0) : 0;
 	}
 	for (size_t i = 0; width && total > width && i < FTH_COUNT(first_to_go); i++) {
@@ -230,6 +236,15 @@ static void jobs_block(const struct fth_run *r, struct fth_str *out)
 	fth_human_int(&v, (int64_t)r->migrations);
 	fth_str_addf(&v, " (%.2f per job)", r->jobs ? (double)r->migrations / (double)r->jobs : 0);
 	line(out, "moves", &v);
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		fth_str_addf(&v, "%s there ", s->name);
+		fth_human_availability(&v, fth_run_service_availability(s));
+		fth_str_add(&v, " of the time");
+		if (s->target > 0)
+			fth_str_addf(&v, ", asked for %.10g", s->target);
+		line(out, "service", &v);
+	}
 	fth_str_release(&v);
 }
 

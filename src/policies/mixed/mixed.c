@@ -16,6 +16,14 @@ static bool is_service(const struct fth_view *v, const struct fth_task *t)
 	return j && j->kind == FTH_JOB_SERVICE;
 }
 
+/* Must the task go if a service with this target needs its room? Batch must, and services that may be away more often. */
+static bool gives_way(const struct mixed *m, const struct fth_view *v, const struct fth_task *t, double target)
+{
+	const struct fth_job *j = fth_view_job(v, t->job);
+	return t->state != FTH_TASK_STOPPING && !fth_map_get(&m->sent, t->id, NULL) &&
+	       (j->kind != FTH_JOB_SERVICE || mixed_target(m, j) < target);
+}
+
 fth_price mixed_price(const struct fth_view *v, fth_offer_id o)
 {
 	return v->catalog->offers[o].price;
@@ -130,34 +138,37 @@ void mixed_send(struct mixed *m, const struct fth_view *v, struct fth_plan *plan
 		fth_plan_migrate(plan, t->id, s->id, reason);
 }
 
-/* Would the machine hold the task if its batch tasks went? */
+/* Would the machine hold the task if those that give way went? */
 static bool would_fit(const struct mixed *m, const struct fth_view *v, const struct fth_task *t, const struct mixed_spot *s)
 {
 	const struct fth_instance *i = fth_view_instance(v, s->id);
 	const struct fth_alt *alt = mixed_alt(v, t, s->type);
 	struct fth_res room = s->room;
+	double target = mixed_target(m, fth_view_job(v, t->job));
 	if (!alt || !i || clashes(m, v, t, s, true))
 		return false;
 	for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 		const struct fth_task *other = fth_view_task(v, id);
 		const struct fth_alt *there = mixed_alt(v, other, s->type);
 		id = other->next_committed;
-		if (!is_service(v, other) && other->state != FTH_TASK_STOPPING && there && !fth_map_get(&m->sent, other->id, NULL))
+		if (there && gives_way(m, v, other, target))
 			fth_res_add(&room, &there->demand);
 	}
 	return fth_res_fits(&alt->demand, &room);
 }
 
-/* Batch tasks leave, the one that came last first, until there is room. A task is sent away once: its room is in s->room from then on. */
+/* Tasks leave, the one that came last first, until there is room. A task is sent away once: its room is in s->room from then on. */
 static void evict_for(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t, struct mixed_spot *s)
 {
 	const struct fth_instance *i = fth_view_instance(v, s->id);
+	double target = mixed_target(m, fth_view_job(v, t->job));
 	for (fth_task_id id = i->last_committed; id != FTH_NONE && !fits(m, v, t, s);) {
 		const struct fth_task *other = fth_view_task(v, id);
 		const struct fth_alt *there = mixed_alt(v, other, s->type);
 		id = other->prev_committed;
-		if (is_service(v, other) || other->state == FTH_TASK_STOPPING || !there || fth_map_get(&m->sent, other->id, NULL))
+		if (!there || !gives_way(m, v, other, target))
 			continue;
+		m->unserved |= is_service(v, other);
 		fth_map_put(&m->sent, other->id, 1);
 		fth_plan_preempt(plan, other->id, (struct fth_reason){"a service needs its room at $0/h", {mixed_price(v, s->offer), 0, 0}});
 		fth_res_add(&s->room, &there->demand);
@@ -201,10 +212,9 @@ static bool services_stirred(const struct mixed *m, const struct fth_round *roun
 static void place_services(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
 {
 	m->unserved = false;
-	for (fth_job_id id = v->first_job; id != FTH_NONE;) {
-		const struct fth_job *j = fth_view_job(v, id);
-		id = j->next;
-		for (uint32_t k = 0; j->kind == FTH_JOB_SERVICE && k < j->ntasks; k++) {
+	for (size_t n = 0; n < m->services.len; n++) {
+		const struct fth_job *j = fth_view_job(v, m->services.data[n].job);
+		for (uint32_t k = 0; j && k < j->ntasks; k++) {
 			const struct fth_task *t = fth_view_task(v, j->first_task + k);
 			const struct fth_instance *at = t && t->target != FTH_NONE ? fth_view_instance(v, t->target) : NULL;
 			bool doomed = at && at->revoked && t->state != FTH_TASK_STOPPING;
@@ -275,6 +285,7 @@ static void fini(void *self)
 	free(m->seen);
 	free(m->was_up);
 	fth_vec_release(&m->board);
+	fth_vec_release(&m->services);
 	fth_vec_release(&m->apart);
 	fth_vec_release(&m->again);
 	fth_vec_release(&m->ideal);
@@ -292,7 +303,7 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 		const struct fth_event *ev = &round->events[e];
 		const struct fth_job *j = ev->kind == FTH_EV_JOB_SUBMITTED ? fth_view_job(v, ev->job) : NULL;
 		m->displaced |= ev->kind == FTH_EV_TASK_LOST || ev->kind == FTH_EV_TASK_LEFT;
-		m->replan |= (j && j->kind == FTH_JOB_SERVICE) || (ev->kind == FTH_EV_JOB_CANCELLED && m->any_service);
+		m->replan |= (j && j->kind == FTH_JOB_SERVICE) || (ev->kind == FTH_EV_JOB_CANCELLED && m->services.len);
 	}
 	if (m->replan) {
 		int r = mixed_plan_pool(m, v, plan);
@@ -304,7 +315,7 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	look_around(m, v);
 	hold_pool(m, v, plan);
 	save_batch(m, v, round, plan);
-	if (m->any_service && services_stirred(m, round))
+	if (m->services.len && services_stirred(m, round))
 		place_services(m, v, plan);
 	if (m->sent.len)
 		m->displaced = true;
@@ -335,7 +346,7 @@ static const char *const batches[] = {"stuck", "none", "spot", "on-demand", NULL
 
 static const struct fth_param tr_params[] = {
 	{"availability", FTH_PARAM_REAL, offsetof(struct mixed_params, availability), "0.99999", 0.000001, 0.999999999, NULL,
-	 "share of time for which the services' capacity must be there"},
+	 "share of time for which a service that does not say so itself must be there"},
 	{"failure", FTH_PARAM_REAL, offsetof(struct mixed_params, failure), "0", 0, 0.5, NULL, "share of time for which any machine has failed"},
 	{"pool", FTH_PARAM_CHOICE, offsetof(struct mixed_params, pool), "search", 0, 0, pools, "what chooses the pool"},
 	BATCH_PARAM("stuck"),

@@ -34,6 +34,12 @@ struct mixed_apart {
 	fth_sym group;
 };
 
+/* A service, in the order in which they are served: those that must be there most go first. */
+struct mixed_service {
+	fth_job_id job;
+	double target;
+};
+
 struct mixed {
 	const struct mixed_params *params;
 	bool transient;      /* services on transient machines */
@@ -44,9 +50,8 @@ struct mixed {
 	bool *was_up;
 	fth_time watched;    /* up to here */
 	bool replan;         /* the services have changed */
-	bool any_service;
+	FTH_VEC(struct mixed_service) services;
 	bool unserved;       /* some service task found no place last time */
-	struct fth_res served; /* what the services demand together */
 	FTH_VEC(struct mixed_spot) board;
 	FTH_VEC(struct mixed_apart) apart;
 	struct fth_map sent; /* batch tasks that this plan sends away */
@@ -60,6 +65,8 @@ struct mixed {
 };
 
 /* pool.c: what to hold for the services. */
+/* Share of time for which the service must be there: its own, or what the policy is told. */
+double mixed_target(const struct mixed *m, const struct fth_job *j);
 void mixed_watch(struct mixed *m, const struct fth_round *round);
 int mixed_plan_pool(struct mixed *m, const struct fth_view *v, struct fth_plan *plan);
 
