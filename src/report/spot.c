@@ -287,6 +287,10 @@ void fth_spot_kube_aws(const struct fth_spot_report *r, struct fth_str *out)
 			fth_str_addc(out, '-');
 			dns_name(out, l.offer->zone);
 		}
+		if (many_zones(r)) { /* a subnet is what has a zone there */
+			fth_str_add(out, "\n    subnets:\n    - name: ");
+			yaml_text(out, l.offer->zone);
+		}
 		if (l.on_demand) {
 			fth_str_addf(out, "\n    count: %u\n    instanceType: ", l.count);
 			yaml_text(out, l.offer->type);

@@ -26,24 +26,47 @@ expect 0 plan spot -c 1 -a 0.99 -p pool.csv
 case $out in *CHOSEN*) ;; *) fail "no CHOSEN mark: $out" ;; esac
 case $out in *'MISSES the target'*) ;; *) fail "no rejected alternative: $out" ;; esac
 
-# Files to apply.
-expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format create-fleet
-printf '%s\n' "$out" | python3 -c 'import json, sys
-for q in json.load(sys.stdin):
-	t = q["TargetCapacitySpecification"]
-	assert q["Type"] in ("maintain", "request", "instant")
-	assert t["TotalTargetCapacity"] == t["OnDemandTargetCapacity"] + t["SpotTargetCapacity"] >= 1
-	assert t["DefaultTargetCapacityType"] in ("spot", "on-demand")
-	for c in q["LaunchTemplateConfigs"]:
-		assert set(c) == {"LaunchTemplateSpecification", "Overrides"}
-		assert c["LaunchTemplateSpecification"]["LaunchTemplateName"] and c["LaunchTemplateSpecification"]["Version"]
-		for o in c["Overrides"]:
-			assert set(o) <= {"InstanceType", "AvailabilityZone", "WeightedCapacity"} and o["WeightedCapacity"] > 0' ||
-	fail "not a CreateFleet request: $out"
-expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format karpenter
-case $out in *'apiVersion: karpenter.sh/v1'*'kind: NodePool'*'values: ["a"]'*'---'*) ;; *) fail "not node pools: $out" ;; esac
-expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format kube-aws
-case $out in *'nodePools:'*'targetCapacity: 1'*'weightedCapacity: 1'*) ;; *) fail "not node pools: $out" ;; esac
+# Files to apply, of one zone, of two, and on demand: they keep to their schemas, and the schemas refuse what is spoilt.
+printf '%s\n' "$head,Zone" '4,0.02,0.5,m5.large,0.9,us-x-1a' '9,0.02,0.5,c5.xlarge,0.91,us-x-1a' '9,0.02,0.5,c5.xlarge,0.92,us-x-1b' >zones.csv
+keeps()
+{
+	schema=$1 format=$2 file=$3
+	shift 3
+	expect 0 plan spot --quiet --format "$format" --out "$file" "$@"
+	python3 "$SOURCE/tests/cli/check_schema.py" "$SOURCE/tests/cli/schemas/$schema.json" "$file" >why || fail "$format: $(cat why)"
+	python3 "$SOURCE/tests/cli/check_schema.py" --mutate "$SOURCE/tests/cli/schemas/$schema.json" "$file" >why || fail "$format: $(head -n 3 why)"
+}
+for pool in '-c 1 -a 0.99 -p pool.csv' '-c 100 -a 0.99 -p zones.csv' '-c 100 -a 0.99 -p zones.csv --policy on-demand'; do
+	keeps create_fleet create-fleet fleet.json $pool
+	keeps karpenter karpenter pools.yaml $pool
+	keeps kube_aws kube-aws workers.yaml $pool
+done
+# And they say what the plan says.
+expect 0 plan spot -c 100 -a 0.99 -p zones.csv --format json --out plan.json
+for format in create-fleet:fleet.json karpenter:pools.yaml kube-aws:workers.yaml; do
+	expect 0 plan spot -c 100 -a 0.99 -p zones.csv --format "${format%%:*}" --out "${format#*:}"
+done
+python3 - <<'X' || fail "the files to apply are not the plan"
+import json, yaml
+plan = sorted((x["type"], x["zone"], x["count"]) for x in json.load(open("plan.json"))["pool"])
+units = {"m5.large": 4, "c5.xlarge": 9}
+fleets = []
+for q in json.load(open("fleet.json")):
+	t, o = q["TargetCapacitySpecification"], q["LaunchTemplateConfigs"][0]["Overrides"][0]
+	assert t["TotalTargetCapacity"] == t["OnDemandTargetCapacity"] + t["SpotTargetCapacity"] and t["OnDemandTargetCapacity"] == 0
+	assert o["WeightedCapacity"] == units[o["InstanceType"]]
+	fleets.append((o["InstanceType"], o["AvailabilityZone"], t["TotalTargetCapacity"] // o["WeightedCapacity"]))
+pools = []
+for d in yaml.safe_load_all(open("pools.yaml")):
+	r = {x["key"].split("/")[1]: x["values"][0] for x in d["spec"]["template"]["spec"]["requirements"]}
+	assert r["capacity-type"] == "spot"
+	pools.append((r["instance-type"], r["zone"], d["spec"]["replicas"]))
+workers = []
+for d in yaml.safe_load(open("workers.yaml"))["worker"]["nodePools"]:
+	s = d["spotFleet"]["launchSpecifications"][0]
+	workers.append((s["instanceType"], d["subnets"][0]["name"], d["spotFleet"]["targetCapacity"] // s["weightedCapacity"]))
+assert plan == sorted(fleets) == sorted(pools) == sorted(workers), (plan, fleets, pools, workers)
+X
 
 # Tiers, and offers that fall together.
 expect 0 plan spot --tier web=2 --tier db=1 -a 0.99 -p pool.csv
