@@ -44,16 +44,33 @@ static int make_plan(const struct fth_spot_problem *p, const struct fth_spot_met
 	return r;
 }
 
-static int unreachable(const struct fth_spot_problem *p, struct fth_error *err)
+static int unreachable(const struct fth_spot_problem *p, const char *who, struct fth_error *err)
 {
 	double cost, best = fth_spot_best_reachable(p, &cost);
 	struct fth_str text = {0};
 	fth_str_real(&text, best);
 	int r = fth_fail(err, -ERANGE,
-			 "no pool of these offers is there for %.10g of the time: the best reachable is %s, with every kind holding the "
-			 "whole capacity, for $%.4f/h", p->target, text.data, cost);
+			 "%sno pool of these offers is there for %.10g of the time: the best reachable is %s, with every kind holding the "
+			 "whole capacity, for $%.4f/h", who, p->target, text.data, cost);
 	fth_str_release(&text);
 	return r;
+}
+
+/* A policy with a target has missed it. The search misses only what cannot be reached, which is an error; the plan of another is written
+ * all the same, and a remark says what there would have been. */
+static int missed(const struct fth_spot_problem *p, const struct fth_spot_method *m, const struct fth_spot_plan *plan, const char *who,
+		  bool quiet, struct fth_error *err)
+{
+	bool target = m->plan != fth_spot_cheapest && m->plan != fth_spot_diverse;
+	if (plan->met || !target)
+		return 0;
+	if (m->plan == fth_spot_search)
+		return unreachable(p, who, err);
+	double cost, best = fth_spot_best_reachable(p, &cost);
+	if (!quiet)
+		fth_cli_error("%s%s misses %.10g: its pool is there for %.10g of the time; the best reachable with these offers is %.10g, with "
+			      "every kind holding the whole capacity, for $%.4f/h", who, m->name, p->target, plan->availability, best, cost);
+	return 0;
 }
 
 static size_t compare_all(const struct fth_spot_problem *p, const struct fth_spot_report *chosen, struct fth_spot_alternative *list)
@@ -119,11 +136,16 @@ static int parse_tier(const char *text, const struct fth_spot_problem *p, struct
 	return 0;
 }
 
+/* Machines on demand are one more kind, which all tiers share. */
 static void tier_parts(struct tier *t)
 {
-	t->parts = fth_alloc((t->problem.noffers + 1) * sizeof(*t->parts));
-	for (uint32_t i = 0; i < t->problem.noffers; i++)
+	uint32_t n = t->problem.noffers;
+	t->parts = fth_alloc((n + 1) * sizeof(*t->parts));
+	t->parts[n].p = 1 - t->problem.failure;
+	for (uint32_t i = 0; i < n; i++) {
 		t->parts[i] = (struct fth_pool_part){t->plan.count[i] * t->problem.offers[i].capacity, fth_spot_p(&t->problem, i)};
+		t->parts[n].weight += t->plan.on_demand[i] * t->problem.offers[i].capacity;
+	}
 }
 
 static void tiers_text(const struct tier *t, size_t n, const struct fth_tiers_availability *av, bool json, struct fth_str *out)
@@ -178,7 +200,10 @@ static int plan_tiers(const struct fth_args *a, const struct fth_spot_inputs *in
 	struct fth_str out = {0};
 	size_t n = 0;
 	const char *text;
+	const char *format = fth_args_text(a, "format");
 	int r = in->joint ? fth_fail(err, -EINVAL, "--tier takes offers as independent: leave --joint out") : 0;
+	if (!r && strcmp(format, "table") && strcmp(format, "json"))
+		r = fth_fail(err, -EINVAL, "--tier: a plan of tiers is written as table or json; for files to apply, plan each tier alone");
 	for (size_t pos = 0; !r && (text = fth_args_each(a, "tier", &pos));) {
 		if (n == TIERS_MAX)
 			return fth_fail(err, -EINVAL, "more than %d tiers", TIERS_MAX);
@@ -188,14 +213,18 @@ static int plan_tiers(const struct fth_args *a, const struct fth_spot_inputs *in
 		struct tier *t = &tiers[n++];
 		r = make_plan(&t->problem, m, &t->plan, &t->report, err);
 		if (!r) {
+			struct fth_str who = {0};
+			fth_str_addf(&who, "tier %s: ", t->name);
+			r = missed(&t->problem, m, &t->plan, who.data, fth_args_flag(a, "quiet"), err);
+			fth_str_release(&who);
 			tier_parts(t);
 			views[n - 1] = (struct fth_tier){t->parts, t->problem.capacity};
 		}
 	}
 	if (!r)
-		r = fth_tiers_availability(views, n, in->problem.noffers, &av, err);
+		r = fth_tiers_availability(views, n, in->problem.noffers + 1, &av, err);
 	if (!r) {
-		tiers_text(tiers, n, &av, !strcmp(fth_args_text(a, "format"), "json"), &out);
+		tiers_text(tiers, n, &av, !strcmp(format, "json"), &out);
 		r = fth_cli_write(fth_args_given(a, "out"), out.data, out.len, err);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -216,8 +245,8 @@ static int plan_one(const struct fth_args *a, const struct fth_spot_inputs *in, 
 	struct fth_str out = {0};
 	const char *path = fth_args_given(a, "out");
 	int r = make_plan(&in->problem, m, &plan, &report, err);
-	if (!r && m->plan == fth_spot_search && !plan.met)
-		r = unreachable(&in->problem, err);
+	if (!r)
+		r = missed(&in->problem, m, &plan, "", fth_args_flag(a, "quiet"), err);
 	if (!r) {
 		report.iam_fleet_role = fth_args_given(a, "iam-fleet-role");
 		write_report(&report, a, path, &out);
