@@ -105,9 +105,9 @@ static void batch_policies_survive_a_market(void **state)
 static void batch_ends_beside_services(void **state)
 {
 	(void)state;
-	static const char *const as[] = {"tr:availability=0.99", "tr:availability=0.99,batch=spot,pool=tr", "tr:availability=0.9,batch=on-demand,checkpoint=no",
+	static const char *const as[] = {"tr:availability=0.99", "tr:availability=0.99,batch=spot,pool=tr", "tr:availability=0.9,batch=on-demand,checkpoint=no,pool=tr-artifact",
 					 "on-demand", "on-demand+transient", "on-demand:batch=stuck"};
-	for (uint64_t seed = 60; seed < 84; seed++) {
+	for (uint64_t seed = 60; seed < 78; seed++) {
 		struct random_world_options o = {.seed = seed,
 						 .jobs = 60,
 						 .coupled = seed & 1,
