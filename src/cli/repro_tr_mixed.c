@@ -92,6 +92,8 @@ static void inputs_note(struct repro_tr *t, struct fth_repro_page *page)
 			   "%d day; machines of the first %d zone tables come and go by turns with the paper's mean time to revocation of %d h. Completion "
 			   "times are relative to the time a task runs alone (the paper: to the original trace, which had queues of its own).",
 			   (long long)t->req->seed, TASK_ECU, MEAN_TASK_S, BATCH_ECU, DAYS, ZONES_RUN, MTTR_H);
+	fth_repro_add_note(t->book, page, "One day sees few revocations, so that these runs say little of checkpoints; and the greedy's excess does not grow evenly with the "
+					  "capacity (its steps are whole machines), so that a higher ratio need not be faster.");
 }
 
 /* Runs of several policies on a zone and a ratio; figures are means over the zones. */

@@ -56,13 +56,12 @@ static int unreachable(const struct fth_spot_problem *p, const char *who, struct
 	return r;
 }
 
-/* A policy with a target has missed it. The search misses only what cannot be reached, which is an error; the plan of another is written
+/* A policy has missed the target. The search misses only what cannot be reached, which is an error; the plan of another is written
  * all the same, and a remark says what there would have been. */
 static int missed(const struct fth_spot_problem *p, const struct fth_spot_method *m, const struct fth_spot_plan *plan, const char *who,
 		  bool quiet, struct fth_error *err)
 {
-	bool target = m->plan != fth_spot_cheapest && m->plan != fth_spot_diverse;
-	if (plan->met || !target)
+	if (plan->met)
 		return 0;
 	if (m->plan == fth_spot_search)
 		return unreachable(p, who, err);
@@ -82,6 +81,8 @@ static size_t compare_all(const struct fth_spot_problem *p, const struct fth_spo
 		struct fth_spot_plan plan;
 		bool same = !strcmp(m->name, chosen->policy);
 		if (!small && !same && (m->plan == fth_spot_tr_artifact || m->plan == fth_spot_available))
+			continue;
+		if (!same && m->plan == fth_spot_tr && p->capacity > COMPARED_CAPACITY)
 			continue;
 		if (same)
 			plan = *chosen->plan;
@@ -125,12 +126,16 @@ struct tier {
 	struct fth_pool_part *parts;
 };
 
-static int parse_tier(const char *text, const struct fth_spot_problem *p, struct tier *ret, struct fth_error *err)
+static int parse_tier(const char *text, const struct fth_spot_problem *p, const struct tier *earlier, size_t before, struct tier *ret,
+		      struct fth_error *err)
 {
 	const char *eq = strchr(text, '=');
 	int64_t capacity;
 	if (!eq || eq == text || fth_parse_i64(eq + 1, strlen(eq + 1), &capacity) || capacity < 1)
 		return fth_fail(err, -EINVAL, "--tier: '%s' is not NAME=CAPACITY", text);
+	for (size_t i = 0; i < before; i++)
+		if (strlen(earlier[i].name) == (size_t)(eq - text) && !strncmp(earlier[i].name, text, (size_t)(eq - text)))
+			return fth_fail(err, -EINVAL, "--tier: two tiers are called %s", earlier[i].name);
 	*ret = (struct tier){.name = fth_strndup(text, (size_t)(eq - text)), .problem = *p};
 	ret->problem.capacity = (uint64_t)capacity;
 	return 0;
@@ -207,7 +212,7 @@ static int plan_tiers(const struct fth_args *a, const struct fth_spot_inputs *in
 	for (size_t pos = 0; !r && (text = fth_args_each(a, "tier", &pos));) {
 		if (n == TIERS_MAX)
 			return fth_fail(err, -EINVAL, "more than %d tiers", TIERS_MAX);
-		r = parse_tier(text, &in->problem, &tiers[n], err);
+		r = parse_tier(text, &in->problem, tiers, n, &tiers[n], err);
 		if (r)
 			break;
 		struct tier *t = &tiers[n++];
@@ -268,6 +273,8 @@ static int run(struct fth_args *a)
 	bool tiers = fth_args_given(a, "tier") != NULL;
 	if (!r && !tiers && !fth_args_given(a, "capacity"))
 		r = fth_fail(&err, -EINVAL, "--capacity is needed");
+	if (!r && tiers && fth_args_given(a, "capacity"))
+		r = fth_fail(&err, -EINVAL, "--tier: a tier says its own capacity; leave --capacity out");
 	if (!r && tiers)
 		r = plan_tiers(a, &in, m, &err);
 	if (!r && !tiers) {

@@ -62,7 +62,7 @@ void fth_spot_json(const struct fth_spot_report *r, struct fth_str *out)
 	fth_json_real(&j, "excess", excess(r));
 	fth_json_real(&j, "on_demand_per_hour", r->on_demand > 0 ? r->on_demand : NAN);
 	fth_json_real(&j, "lower_bound_per_hour", r->bound);
-	fth_json_real(&j, "gap", fth_spot_report_gap(r));
+	fth_json_real(&j, "gap", r->plan->met ? fth_spot_report_gap(r) : NAN);
 	fth_json_begin(&j, "pool", '[');
 	for (uint32_t at = 0; next_line(r, &at, &l);) {
 		fth_json_begin(&j, NULL, '{');
@@ -161,8 +161,11 @@ void fth_spot_table(const struct fth_spot_report *r, bool colour, struct fth_str
 	fth_str_addf(out, "%s\n%-14s%llu units, %.1f%% more than asked for\n", p->met ? "" : "  MISSES the target", "capacity",
 		     (unsigned long long)p->total, 100 * excess(r));
 	figure(out, "lower bound", r->bound);
-	fth_str_addf(out, "  (proven: gap %.2f%%%s)\n", 100 * fth_spot_report_gap(r),
-		     r->bound_exact ? ", which is rounding to whole machines" : "");
+	if (!p->met)
+		fth_str_add(out, "  (proven, for pools that meet the target: this one does not)\n");
+	else
+		fth_str_addf(out, "  (proven: gap %.2f%%%s)\n", 100 * fth_spot_report_gap(r),
+			     r->bound_exact && !strcmp(r->policy, "search") && !p->fallback ? ", which is rounding to whole machines" : "");
 	if (r->on_demand > 0) {
 		figure(out, "on demand", r->on_demand);
 		fth_str_add(out, "  (reference: the cheapest capacity, machines divisible)\n");

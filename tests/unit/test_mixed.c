@@ -140,6 +140,34 @@ static void the_stricter_service_is_served_first(void **state)
 	fth_world_release(&w);
 }
 
+/* Tasks of 3 CPUs: a machine of 4 holds one, a machine of 2 none, however cheap. */
+static void machines_are_counted_in_tasks(void **state)
+{
+	(void)state;
+	const struct fth_policy_ops *const all[] = {&fth_policy_tr, &fth_policy_on_demand, &fth_policy_on_demand_transient};
+	for (int k = 0; k < 3; k++) {
+		struct fth_world w;
+		mixed_world(&w);
+		struct fth_offer tiny = w.catalog.offers.data[A_SMALL];
+		tiny.market = FTH_SPOT;
+		tiny.price = FTH_USD / 1000;
+		tiny.unavailable_ppb = 1000;
+		fth_vec_push(&w.catalog.offers, tiny);
+		assert_int_equal(fth_catalog_finish(&w.catalog, NULL), 0);
+		small_job(&w, "web", FTH_JOB_SERVICE, small_cpus(&w, "x", 3), 4, 0, FTH_HOUR);
+		small_job(&w, "batch", FTH_JOB_INDEPENDENT, small_cpus(&w, "y", 1), 1, 10 * FTH_SEC, 900 * FTH_SEC);
+		struct ran r = run_with(&w, all[k], k ? "" : "availability=0.8");
+		assert_int_equal(r.code, 0);
+		for (int t = 0; t < 4; t++) {
+			char text[40];
+			snprintf(text, sizeof(text), "task-running t%d", t);
+			assert_int_equal(count(r.log.text.data, text), 1);
+		}
+		ran_release(&r);
+		fth_world_release(&w);
+	}
+}
+
 static void without_spot_offers_on_demand(void **state)
 {
 	(void)state;
@@ -161,6 +189,7 @@ int main(void)
 		cmocka_unit_test(batch_runs_on_the_excess_and_gives_way),
 		cmocka_unit_test(rivals_rent_on_demand),
 		cmocka_unit_test(without_spot_offers_on_demand),
+		cmocka_unit_test(machines_are_counted_in_tasks),
 		cmocka_unit_test(the_stricter_service_is_served_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
