@@ -38,9 +38,11 @@ static int make_plan(const struct fth_spot_problem *p, const struct fth_spot_met
 		.bound_exact = bound.exact,
 		.wall_s = seconds() - from,
 	};
-	/* Machines on demand are not among the offers: a plan that rents them may be below what spot pools must cost. */
-	if (plan->fallback && report->bound > plan->cost)
-		report->bound = plan->cost;
+	/* Machines on demand may be below what spot pools must cost; of a mix each part costs at least its share of one or the other. */
+	if (report->on_demand > 0 && report->on_demand < report->bound) {
+		report->bound = report->on_demand;
+		report->bound_exact = false;
+	}
 	return r;
 }
 

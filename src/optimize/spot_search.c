@@ -505,6 +505,34 @@ static void search_all(struct search *s, struct best *best)
 	free(b.count);
 }
 
+/* Where we have found nothing: every kind with the whole capacity, of which kinds are left out, the dearest first, while it still meets
+ * the target. */
+static bool from_all_kinds(struct search *s, struct fth_spot_plan *plan)
+{
+	uint32_t n = s->p->noffers, *order = fth_alloc((n + 1) * sizeof(*order));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = i;
+		double price = fth_spot_unit_price(&s->p->offers[i]);
+		plan->count[i] = (uint32_t)((s->p->capacity + s->p->offers[i].capacity - 1) / s->p->offers[i].capacity);
+		for (; k && fth_spot_unit_price(&s->p->offers[order[k - 1]]) < price; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	fth_spot_measure(s->p, plan);
+	bool met = plan->met;
+	for (uint32_t i = 0; i < n && met; i++) {
+		uint32_t was = plan->count[order[i]];
+		plan->count[order[i]] = 0;
+		fth_spot_measure(s->p, plan);
+		if (!plan->met)
+			plan->count[order[i]] = was;
+	}
+	if (!met)
+		memset(plan->count, 0, n * sizeof(*plan->count));
+	free(order);
+	return met;
+}
+
 int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret, struct fth_error *err)
 {
 	int r = fth_spot_check(p, err);
@@ -526,6 +554,8 @@ int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret,
 	struct best best = {.count = fth_alloc(p->noffers * sizeof(*best.count)), .cost = INFINITY};
 	search_all(&s, &best);
 	memcpy(ret->count, best.count, p->noffers * sizeof(*best.count));
+	if (isinf(best.cost))
+		from_all_kinds(&s, ret);
 	fth_spot_measure(p, ret);
 	ret->steps = s.looked;
 	fth_spot_try_on_demand(p, ret);
