@@ -170,6 +170,14 @@ static void td_int(struct fth_str *out, uint64_t n)
 	fth_str_release(&v);
 }
 
+static bool any_service(const struct fth_comparison *c)
+{
+	for (size_t i = 0; i < c->nruns; i++)
+		if (c->runs[i].services.len)
+			return true;
+	return false;
+}
+
 static void table_row(const struct fth_figures *f, size_t run, const struct fth_run *longest, struct fth_str *out)
 {
 	const struct fth_comparison *c = f->c;
@@ -207,6 +215,11 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	fth_human_real(&v, r->norm_throughput, 3);
 	td(out, &v);
 	td_int(out, r->rejected_actions);
+	if (any_service(c)) {
+		const struct fth_run_service *worst = fth_run_worst_service(r);
+		fth_human_availability(&v, worst ? fth_run_service_availability(worst) : NAN);
+		td(out, &v);
+	}
 	fth_str_add(out, "</tr>\n");
 	fth_str_release(&v);
 }
@@ -228,6 +241,8 @@ static void table(const struct fth_figures *f, struct fth_str *out)
 			 "aria-label=\"All figures\"><table><thead><tr>");
 	for (size_t i = 0; i < FTH_COUNT(heads); i++)
 		fth_str_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
+	if (any_service(f->c))
+		fth_str_add(out, "<th scope=\"col\">Services there</th>");
 	fth_str_add(out, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < f->c->nruns; i++)
 		table_row(f, i, &longest, out);
@@ -293,6 +308,17 @@ static void run_notes(const struct fth_run *r, struct fth_str *out)
 	fth_str_add(out, " tasks fell with their machine, ");
 	fth_human_int(out, (int64_t)r->preemptions);
 	fth_str_add(out, " were preempted</dd>");
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		fth_str_add(out, "<dt>Service ");
+		fth_html_text(out, s->name);
+		fth_str_add(out, "</dt><dd>all of it there ");
+		fth_human_availability(out, fth_run_service_availability(s));
+		fth_str_add(out, " of the time from when it first was");
+		if (s->target > 0)
+			fth_str_addf(out, "; asked for: %.10g", s->target);
+		fth_str_add(out, "</dd>");
+	}
 	for (size_t i = 0; i < r->notes.len; i++) {
 		const struct fth_run_note *n = &r->notes.data[i];
 		fth_str_add(out, "<dt>");
