@@ -93,6 +93,10 @@ struct fth_view {
 	uint32_t njobs, ninstances, ntasks, nwaiting; /* now */
 	uint32_t job_slots, task_slots, instance_slots; /* slots are below these */
 	const struct fth_cluster *cluster;
+	/* Instances of which, or of whose tasks, anything has changed since the policy was last asked, in order of their
+	 * first change. Some may be gone. Who remembers instances from round to round need look at no others. */
+	const fth_instance_id *changed;
+	uint32_t nchanged;
 };
 
 /* By id; NULL if there is no such entity any more. Instances stay readable for as long as a round

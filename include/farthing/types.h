@@ -254,6 +254,7 @@ struct fth_instance {
 	bool leaving;      /* draining or asked to terminate: takes no new task */
 	bool revoked;      /* a revocation notice came */
 	bool until_empty;  /* goes by itself as soon as its last task has left */
+	bool changed;      /* since the policy was last asked: it is among the view's changed */
 	uint32_t ncommitted; /* tasks whose target it is */
 	uint32_t nbound;     /* of those, the ones not started */
 	uint32_t nheld;      /* tasks that hold room on it (running, starting or on their way out) */

@@ -299,6 +299,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 		if (r)
 			return fth_fail(err, r, "the fallback policy %s failed", e->policy->name);
 	}
+	fth_cluster_seen(&e->cluster);
 	judge_plan(e, now);
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->on_plan)
