@@ -97,7 +97,8 @@ const struct fth_option fth_options_import[] = {
 	{.name = "migration-rate", .type = FTH_OPT_TEXT, .arg = "MBIT/S",
 	 .help = "a task that moves is away for its memory footprint over this rate (Stratus: 160), whatever the workload says"},
 	{.name = "estimates", .type = FTH_OPT_TEXT, .arg = "HOW",
-	 .help = "what policies are told of runtimes: given, exact, within:H (runtime times a draw from [H,1] or [1,H]) or "
+	 .help = "what policies are told of runtimes: wanted (exact to those that ask for it, to others as given), given (the job's own "
+		 "estimate), exact, within:H (runtime times a draw from [H,1] or [1,H]) or "
 		 "lognormal:JOB[:TASK] (the job's mean times errors of these sigmas)"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
 	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
@@ -288,26 +289,27 @@ static int check_belongings(const struct fth_args *a, struct fth_error *err)
 /* "within:0.1", "lognormal:0.5:0.2" */
 static int told_option(const struct fth_args *a, struct fth_told *ret, struct fth_error *err)
 {
-	static const char *const names[] = {"given", "exact", "within", "lognormal"};
+	static const char *const names[] = {"wanted", "given", "exact", "within", "lognormal"};
 	const char *text = fth_args_given(a, "estimates");
 	if (!text)
 		return 0;
 	size_t n = strcspn(text, ":");
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (strlen(names[i]) != n || strncmp(names[i], text, n))
 			continue;
 		struct fth_told told = {.by = (enum fth_told_by)i, .seed = fth_args_int(a, "seed")};
 		const char *p = text[n] ? text + n + 1 : "", *colon = strchr(p, ':');
 		size_t first = colon ? (size_t)(colon - p) : strlen(p);
-		bool wrong = i >= 2 ? fth_parse_real(p, first, &told.error) || told.error < 0 : *p != 0;
+		bool wrong = i >= FTH_TOLD_WITHIN ? fth_parse_real(p, first, &told.error) || told.error < 0 : *p != 0;
 		if (colon)
-			wrong |= i != 3 || fth_parse_real(colon + 1, strlen(colon + 1), &told.spread) || told.spread < 0;
-		if (wrong || (i == 2 && told.error > 1e6) || (i == 3 && (told.error > 20 || told.spread > 20)))
+			wrong |= i != FTH_TOLD_LOGNORMAL || fth_parse_real(colon + 1, strlen(colon + 1), &told.spread) || told.spread < 0;
+		if (wrong || (i == FTH_TOLD_WITHIN && told.error > 1e6) ||
+		    (i == FTH_TOLD_LOGNORMAL && (told.error > 20 || told.spread > 20)))
 			break;
 		*ret = told;
 		return 0;
 	}
-	return fth_fail(err, -EINVAL, "--estimates: '%s' is none of given, exact, within:H, lognormal:JOB[:TASK]", text);
+	return fth_fail(err, -EINVAL, "--estimates: '%s' is none of wanted, given, exact, within:H, lognormal:JOB[:TASK]", text);
 }
 
 static int vary(const struct fth_args *a, struct fth_world *w, struct fth_error *err)

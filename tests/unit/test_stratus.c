@@ -67,6 +67,7 @@ static int teardown(void **state)
 	fth_vec_release(&v.hopeless);
 	fth_vec_release(&v.buys);
 	fth_vec_release(&v.apart);
+	fth_vec_release(&v.doubled);
 	fth_vec_release(&v.pool_bought);
 	vc_index_release(&v.index);
 	return 0;
@@ -242,10 +243,16 @@ static void half_life_rule(void **state)
 	assert_int_equal(vc_remaining(&v, &t), 6 * FTH_MINUTE);
 	v.now = 10 * FTH_MINUTE; /* as old as it was to become: half-way */
 	assert_int_equal(vc_remaining(&v, &t), 10 * FTH_MINUTE);
+	v.now = 15 * FTH_MINUTE; /* and so it is until it outlives that too */
+	assert_int_equal(vc_remaining(&v, &t), 5 * FTH_MINUTE);
 	v.now = 25 * FTH_MINUTE;
-	assert_int_equal(vc_remaining(&v, &t), 15 * FTH_MINUTE);
+	assert_int_equal(vc_remaining(&v, &t), 25 * FTH_MINUTE);
 	t.ran = 5 * FTH_MINUTE; /* what it ran elsewhere counts */
-	assert_int_equal(vc_remaining(&v, &t), 10 * FTH_MINUTE);
+	assert_int_equal(vc_remaining(&v, &t), 20 * FTH_MINUTE);
+	struct fth_task late = {.id = 1, .state = FTH_TASK_RUNNING, .estimate = FTH_SEC, .ran = 4 * FTH_MINUTE};
+	v.now = 0; /* first seen long after its estimate */
+	assert_int_equal(vc_remaining(&v, &late), 4 * FTH_MINUTE);
+	v.now = 25 * FTH_MINUTE;
 	v.cfg.readjust = false;
 	assert_int_equal(vc_remaining(&v, &t), 0);
 	/* Nothing known, and longer than time itself. */

@@ -18,6 +18,7 @@ void vc_free(void *self)
 	struct vc *v = self;
 	fth_predictor_free(v->predictor);
 	fth_vec_release(&v->predicted);
+	fth_vec_release(&v->doubled);
 	fth_vec_release(&v->fleeing);
 	fth_map_release(&v->is_fleeing);
 	fth_vec_release(&v->hopeless);

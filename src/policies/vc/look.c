@@ -19,9 +19,16 @@ fth_time vc_estimate(struct vc *v, const struct fth_task *t)
 fth_time vc_remaining(struct vc *v, const struct fth_task *t)
 {
 	fth_time total = vc_estimate(v, t), ran = t->ran + (t->state == FTH_TASK_RUNNING ? v->now - t->since : 0);
-	/* One that has run for T lasts for another T with even odds: it is taken to be half-way. */
-	while (v->cfg.readjust && total <= ran && total < FTH_NEVER / 4)
-		total *= 2;
+	/* One that has run for T lasts for another T with even odds: seen to have outlived what was thought, it is taken
+	 * to be half-way, until it outlives that. */
+	if (v->cfg.readjust && total <= ran) {
+		while (v->doubled.len <= t->slot)
+			fth_vec_push(&v->doubled, ((struct vc_doubled){.task = FTH_NONE}));
+		struct vc_doubled *d = &v->doubled.data[t->slot];
+		if (d->task != t->id || d->total <= ran)
+			*d = (struct vc_doubled){t->id, ran < FTH_NEVER / 2 ? 2 * ran : FTH_NEVER};
+		total = d->total;
+	}
 	return total > ran ? total - ran : 0;
 }
 

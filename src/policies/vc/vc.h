@@ -95,6 +95,12 @@ struct vc_buy {
 	fth_price price;
 };
 
+/* What a task is taken to run in all since it was seen to outlive its estimate. */
+struct vc_doubled {
+	fth_task_id task;
+	fth_time total;
+};
+
 struct vc_node {
 	int64_t key;
 	uint32_t rank; /* of equal keys */
@@ -124,6 +130,7 @@ struct vc {
 	struct vc_config cfg;
 	struct fth_runtime_predictor *predictor;
 	FTH_VEC(fth_time) predicted; /* by job slot */
+	FTH_VEC(struct vc_doubled) doubled; /* by task slot */
 	FTH_VEC(struct vc_move) moves;
 	struct fth_map arriving; /* instances bought for moves: they take nothing else */
 	FTH_VEC(struct vc_buy) buys; /* what can be bought now, cheapest first */
