@@ -211,6 +211,7 @@ enum fth_policy_flags {
 	FTH_POLICY_WANTS_PROFILE = 1, /* give it the user's co-location profile */
 	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates, unless the workload says what is told */
 	FTH_POLICY_KNOWS_RUNTIME = 4, /* exact ones even then: a rival with perfect knowledge */
+	FTH_POLICY_WANTS_CONTAINERS = 16, /* offers of container sizes are for it; to others they are not available */
 	FTH_POLICY_WANTS_WORKERS = 8, /* it keeps a fixed set of workers: its parameter `workers` must be told */
 };
 

@@ -118,6 +118,7 @@ struct fth_instance_type {
 	struct fth_delay setup;     /* booting -> ready for tasks */
 	struct fth_delay terminate; /* asked to go -> gone */
 	struct fth_boot_step boot[FTH_BOOT_STEPS]; /* set-up by size of the request */
+	bool container; /* a size of a container service: offered only to policies that ask for containers */
 };
 
 /* A purchase of capacity ahead of its use: one machine's worth of use for a term, for a fee paid at once and a

@@ -510,7 +510,7 @@ int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, str
 		r = add_policy(ret, fth_args_text(a, "policy"), err);
 	bool workers = fth_verb_option(a->verb, "workers", strlen("workers")) && fth_args_given(a, "workers");
 	for (int i = 0; !r && !one && !fth_args_given(a, "policy") && fth_policies[i]; i++)
-		if (!fth_cli_is_yardstick(fth_policies[i]) && workers == !!(fth_policies[i]->flags & FTH_POLICY_WANTS_WORKERS))
+		if (!fth_cli_is_yardstick(fth_policies[i]) && !(fth_policies[i]->flags & FTH_POLICY_WANTS_CONTAINERS) && workers == !!(fth_policies[i]->flags & FTH_POLICY_WANTS_WORKERS))
 			r = add_policy(ret, fth_policies[i]->name, err);
 	if (!r && fth_verb_option(a->verb, "workers", strlen("workers")))
 		r = fth_cli_set_workers(a, ret, err);

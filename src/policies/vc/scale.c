@@ -9,10 +9,7 @@ static bool is_wanted(const struct vc *v, const struct fth_offer *o)
 	if (!o->available || (v->cfg.market == VC_MARKET_SPOT && o->market != FTH_SPOT) ||
 	    (v->cfg.market == VC_MARKET_ON_DEMAND && o->market != FTH_ON_DEMAND) || o->market == FTH_RESERVED)
 		return false;
-	if (!v->cfg.family)
-		return true;
-	const char *family = fth_sym_name(v->view, v->view->catalog->types[o->type].family);
-	return !strcmp(family, v->cfg.family) != v->cfg.not_family;
+	return v->view->catalog->types[o->type].container == v->cfg.containers;
 }
 
 static int by_price(const void *a, const void *b)

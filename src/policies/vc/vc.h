@@ -29,8 +29,7 @@ struct vc_config {
 	enum vc_scale scale;
 	enum vc_order order;    /* of the tasks that are packed and scaled out for */
 	enum vc_markets market; /* offers to buy */
-	const char *family;     /* only types of this family; NULL any */
-	bool not_family;        /* only others */
+	bool containers;        /* only container sizes */
 	bool up_pack, down_pack; /* bins: also onto longer, shorter lived instances */
 	bool bins;              /* groups are made within a bin */
 	fth_time bin_unit;
