@@ -133,7 +133,8 @@ static const struct fth_param scloud_params[] = {
 	MOVES,
 	SPIN_UP,
 	{"order", FTH_PARAM_CHOICE, offsetof(struct params, order), "demand", 0, 0, orders,
-	 "in which order a batch is packed: largest demand first, at random, or as it came"},
+	 "in which order a batch is packed: largest demand first, at random, or as it came; with groups always as it came, with "
+	 "binning always the longest first"},
 	{"packing", FTH_PARAM_BOOL, offsetof(struct params, packing), "false", 0, 0, NULL,
 	 "pack new tasks onto running instances, by dot product"},
 	{"dot", FTH_PARAM_CHOICE, offsetof(struct params, dot), "own", 0, 0, dots,
@@ -141,7 +142,7 @@ static const struct fth_param scloud_params[] = {
 	{"groups", FTH_PARAM_BOOL, offsetof(struct params, groups), "false", 0, 0, NULL,
 	 "buy as Stratus does, by groups and types together"},
 	{"clearing", FTH_PARAM_BOOL, offsetof(struct params, clearing), "false", 0, 0, NULL,
-	 "clear under-used instances as Stratus does"},
+	 "clear under-used instances as Stratus does; without packing or binning only onto new ones"},
 	{"binning", FTH_PARAM_BOOL, offsetof(struct params, binning), "false", 0, 0, NULL,
 	 "runtime bins for packing and groups: with all of these it is Stratus with true runtimes"},
 	{0},
@@ -158,7 +159,7 @@ static int scloud_init(void **self, const struct fth_view *view, const void *arg
 	cfg.scale = p->groups ? VC_SCALE_GROUPS : VC_SCALE_FILL;
 	cfg.order = p->binning ? VC_ORDER_RUNTIME : p->groups ? VC_ORDER_ARRIVAL : order_of[p->order];
 	cfg.bins = cfg.up_pack = cfg.down_pack = p->binning;
-	cfg.clear = p->clearing && cfg.pack != VC_PACK_NONE;
+	cfg.clear = p->clearing;
 	cfg.low = 0.5;
 	cfg.patience = 3;
 	cfg.price_moves = p->moves;
