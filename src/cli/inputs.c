@@ -247,7 +247,7 @@ static int load_markets(const struct fth_args *a, struct fth_world *w, struct ft
 		w->has_market = true;
 	}
 	if (!r && w->has_market && !w->market.rows_kept)
-		r = fth_fail(err, -EINVAL, "--market: none of its %llu rows is about a type of the catalog",
+		r = fth_fail(err, -EINVAL, "--market: none of its %llu rows is about a type of the catalog and a zone asked for",
 			     (unsigned long long)w->market.rows_read);
 	return r;
 }
