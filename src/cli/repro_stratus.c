@@ -256,7 +256,7 @@ static void add_bars(struct lab *l, struct fth_repro_book *b, struct fth_repro_p
 		for (int ours = isfinite(r->paper) ? 0 : 1; ours < 2; ours++, n++) {
 			double x = ours ? r->ours : r->paper;
 			parts[n] = FTH_MAX(x, 0);
-			bars[n] = (struct fth_bar){.label = kept(b, ours ? "%s" : "%s, in the paper", r->label + prefix + 2, 0),
+			bars[n] = (struct fth_bar){.label = kept(b, ours ? "%s" : "paper: %s", r->label + prefix + 2, 0),
 						   .text = kept(b, "%s%.1f %%", "", x),
 						   .parts = &parts[n],
 						   .colour = ours ? 0 : FTH_GREY};
@@ -319,15 +319,15 @@ static void figure4(struct lab *l, struct fth_repro_book *b)
 	struct fth_repro_page *p = page(l, b, "figure4", "Cost against the other schedulers, spot market: what Stratus saves");
 	for (int w = GOOGLE; w <= TWOSIGMA; w++) {
 		struct spread s = saving(l, w, "hotspot", true, WINDOWS);
-		add_spread(l, b, p, w, "saving-vs-hotspot", "Stratus saves against HotSpot", "%", paper[w][0], &s);
+		add_spread(l, b, p, w, "saving-vs-hotspot", "against HotSpot", "%", paper[w][0], &s);
 		s = saving(l, w, fleet_of(w), true, WINDOWS);
-		add_spread(l, b, p, w, "saving-vs-fleet", "Stratus saves against Spot Fleet + ECS", "%", paper[w][1], &s);
+		add_spread(l, b, p, w, "saving-vs-fleet", "against Spot Fleet + ECS", "%", paper[w][1], &s);
 		s = saving(l, w, "scloud", true, WINDOWS);
-		add_spread(l, b, p, w, "saving-vs-scloud", "Stratus saves against SuperCloud-Spot", "%", paper[w][2], &s);
+		add_spread(l, b, p, w, "saving-vs-scloud", "against SuperCloud-Spot", "%", paper[w][2], &s);
 		s = saving(l, w, "scloud:order=random", true, WINDOWS);
-		add_spread(l, b, p, w, "saving-vs-scloud-random", "... with its batches in random order", "%", paper[w][2], &s);
+		add_spread(l, b, p, w, "saving-vs-scloud-random", "... in random order", "%", paper[w][2], &s);
 		s = saving(l, w, w == GOOGLE ? "fleet-diversified:binpack=cpu" : "fleet-diversified:binpack=mem", true, WINDOWS);
-		add_spread(l, b, p, w, "saving-vs-fleet-diversified", "Stratus saves against a diversified fleet", "%", NAN, &s);
+		add_spread(l, b, p, w, "saving-vs-fleet-diversified", "against a diversified fleet", "%", NAN, &s);
 		add_bars(l, b, p, w);
 		s = (struct spread){0};
 		for (int k = 0; k < WINDOWS; k++) {
@@ -404,11 +404,11 @@ static void figure6(struct lab *l, struct fth_repro_book *b)
 	static const struct {
 		const char *id, *label, *policy;
 		double paper[2];
-	} rows[] = {{"ladder-scloud", "SuperCloud-Spot, random order", "scloud:order=random", {44, 17}},
+	} rows[] = {{"ladder-scloud", "SCloud, random order", "scloud:order=random", {44, 17}},
 		    {"ladder-packing", "+ online packing", "scloud:order=random,packing=true", {17, 11}},
 		    {"ladder-groups", "+ Stratus scale-out", "scloud:packing=true,groups=true", {9, 8}},
 		    {"ladder-clearing", "+ clearing", "scloud:packing=true,groups=true,clearing=true", {8, 7}},
-		    {"ladder-binning", "+ runtime bins, which is Stratus with true runtimes",
+		    {"ladder-binning", "+ runtime bins",
 		     "scloud:packing=true,groups=true,clearing=true,binning=true", {NAN, NAN}}};
 	struct fth_repro_page *p = page(l, b, "figure6", "From SuperCloud-Spot to Stratus: what is left to save after each step");
 	for (int w = GOOGLE; w <= TWOSIGMA; w++)
@@ -446,7 +446,7 @@ static void figure7(struct lab *l, struct fth_repro_book *b)
 		s = saving(l, w, "scloud", false, WINDOWS);
 		add_spread(l, b, p, w, "on-demand-vs-scloud", "against SuperCloud-Spot", "%", NAN, &s);
 		s = saving(l, w, "scloud:order=random", false, WINDOWS);
-		add_spread(l, b, p, w, "on-demand-vs-scloud-random", "against it with batches in random order", "%", NAN, &s);
+		add_spread(l, b, p, w, "on-demand-vs-scloud-random", "... in random order", "%", NAN, &s);
 		add_bars(l, b, p, w);
 		add_range(l, b, p, w);
 	}
