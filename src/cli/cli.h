@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "cli/options.h"
 #include "engine/registry.h"
+#include "optimize/bound.h"
 #include "sim/sim.h"
 #include "trace/trace.h"
 
@@ -51,6 +52,9 @@ int fth_cli_drop_unfit(const struct fth_args *a, struct fth_world *w, struct fth
 int fth_cli_load_market(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
 int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err);
 
+/* What of the simulated world the lower bound must know. */
+void fth_cli_bound_options(const struct fth_sim_params *sim, struct fth_bound_options *ret);
+
 /* A policy by what the user wrote; what is unknown is refused with the nearest known name. */
 int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err);
 
@@ -69,6 +73,8 @@ int fth_cli_set_workers(const struct fth_args *a, struct fth_cli_policies *p, st
 int fth_cli_fleet(struct fth_world *w, const double *ratios, size_t n, int64_t slots, fth_time provisioning,
 		  struct fth_error *err);
 /* The same for the ratios and slots that these policies name. */
+/* Container sizes for the policies that buy them; an error if none holds some task. */
+int fth_cli_containers(struct fth_world *w, const struct fth_cli_policies *p, struct fth_error *err);
 int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err);
 /* What parts short from long jobs for this policy; negative: it does not. */
 fth_time fth_cli_cutoff(const struct fth_policy_choice *c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --workers: policies that keep a fixed set of workers, and a catalog of one-slot machines for them. */
+/* Catalogs that policies bring along: one-slot machines for those that keep a fixed set of workers (--workers), container
+ * sizes for those that buy containers. */
 #include "cli/cli.h"
 
 static const struct fth_param *find_param(const struct fth_policy_choice *c, const char *name)
@@ -35,6 +36,11 @@ int fth_cli_set_workers(const struct fth_args *a, struct fth_cli_policies *p, st
 			return fth_fail(err, -EINVAL, "policy %s keeps a fixed set of workers: say how many with --workers N",
 					c->label);
 		int r = fth_params_set(c->ops->params, c->params, c->label, "workers", strlen("workers"), n, strlen(n), err);
+		/* Also as text, for the journal: a replay knows no --workers. */
+		size_t len = strlen(c->text);
+		int more = snprintf(c->text + len, sizeof(c->text) - len, "%cworkers=%s", strchr(c->text, ':') ? ',' : ':', n);
+		if (!r && (more < 0 || (size_t)more >= sizeof(c->text) - len))
+			r = fth_fail(err, -EINVAL, "policy %s: its parameters are too long", c->label);
 		if (r)
 			return r;
 	}
@@ -79,7 +85,11 @@ int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth
 	for (size_t i = 0; i < p->n; i++) {
 		double r = value_of(&p->list[i], "r", -1);
 		bool known = r < 0;
-		r = r == 0 ? 3 : r;
+		if (r == 0) {
+			fth_vec_release(&ratios);
+			return fth_fail(err, -EINVAL, "policy %s: r=0 takes the market's price, and there is no market without --catalog",
+					p->list[i].label);
+		}
 		for (size_t k = 0; k < ratios.len; k++)
 			known |= ratios.data[k] == r;
 		if (!known)
@@ -88,5 +98,42 @@ int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth
 	}
 	int e = fth_cli_fleet(w, ratios.data, ratios.len, slots, provisioning, err);
 	fth_vec_release(&ratios);
+	return e;
+}
+
+static int check_held(const struct fth_world *w, const char *label, struct fth_error *err)
+{
+	const struct fth_catalog_store *c = &w->catalog;
+	for (size_t k = 0; k < w->kinds.list.len; k++) {
+		bool held = false;
+		for (size_t t = 0; t < c->types.len && !held; t++) {
+			const struct fth_alt *a = fth_kind_on_type(&w->kinds.list.data[k], &c->types.data[t]);
+			held = c->types.data[t].container && a && fth_res_fits(&a->demand, &c->types.data[t].capacity);
+		}
+		if (!held)
+			return fth_fail(err, -EINVAL, "policy %s: no container size holds a task of kind %zu (%s)", label, k,
+					w->kinds.list.data[k].alts[0].demand.v[FTH_GPU] ? "containers have no GPUs" : "they end at 64 CPUs and 480 GiB");
+	}
+	return 0;
+}
+
+int fth_cli_containers(struct fth_world *w, const struct fth_cli_policies *p, struct fth_error *err)
+{
+	int e = 0;
+	bool own = fth_catalog_has_containers(&w->catalog);
+	const struct fth_policy_choice *first = NULL;
+	for (size_t i = 0; i < p->n && !e; i++) {
+		const struct fth_policy_choice *c = &p->list[i];
+		if (!(c->ops->flags & FTH_POLICY_WANTS_CONTAINERS))
+			continue;
+		if (!own && !first)
+			e = fth_catalog_add_containers(&w->catalog, (fth_price)(value_of(c, "vcpu", 0) * (double)FTH_USD + 0.5),
+						       (fth_price)(value_of(c, "gib", 0) * (double)FTH_USD + 0.5), err);
+		else if (!own && (value_of(c, "vcpu", 0) != value_of(first, "vcpu", 0) || value_of(c, "gib", 0) != value_of(first, "gib", 0)))
+			e = fth_fail(err, -EINVAL, "policy %s: containers have one price in a comparison, that of %s", c->label, first->label);
+		first = first ? first : c;
+		if (!e)
+			e = check_held(w, c->label, err);
+	}
 	return e;
 }

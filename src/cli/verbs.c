@@ -4,6 +4,7 @@
 const struct fth_verb *const fth_verbs[] = {
 	&fth_verb_compare,
 	&fth_verb_sim,
+	&fth_verb_bound,
 	&fth_verb_plan_pack,
 	&fth_verb_plan_reserve,
 	&fth_verb_plan_spot,
@@ -25,6 +26,7 @@ const struct fth_verb *const fth_verbs[] = {
 	&fth_verb_resume,
 	&fth_verb_drain,
 	&fth_verb_repro,
+	&fth_verb_slurm_conf,
 	&fth_verb_help,
 	&fth_verb_version,
 	&fth_verb_completion,

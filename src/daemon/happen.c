@@ -73,10 +73,13 @@ static void set_offer(struct fth_keeper *k, fth_offer_id o, bool available)
 	fth_happen_feed(k, ev, k->epoch + k->now);
 }
 
-/* An offer whose launch failed is left alone for a while, ever longer: policies see it as unavailable. */
+/* An offer whose launch failed is left alone for a while, ever longer: policies see it as unavailable. Those that fail while it rests
+ * were asked for before: they are no reason to wait longer. */
 static void rest_offer(struct fth_keeper *k, fth_offer_id o)
 {
 	struct fth_offer_retry *r = &k->offers.data[o];
+	if (r->until_ns > k->now_ns)
+		return;
 	r->failures++;
 	r->until_ns = k->now_ns + pause_ns(k, r->failures);
 	if (k->cluster->catalog.offers.data[o].available)

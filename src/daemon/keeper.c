@@ -179,6 +179,7 @@ static void name_instances(struct fth_keeper *k)
 			continue;
 		if (!fth_rented_now(k, i)) {
 			struct fth_rented none = {.id = i->id};
+			k->offers.data[i->offer].failures = 0; /* a name comes free when a machine goes: no reason to wait ever longer */
 			fth_happen_launch_failed(k, &none, FTH_FAIL_QUOTA, "the workload has no name left for a machine of this type");
 		}
 	}

@@ -68,7 +68,13 @@ static void headline(const struct fth_figures *f, struct fth_str *out)
 	fth_str_add(out, " jobs submitted over ");
 	double span = (double)(c->workload.last_submit - c->workload.first_submit) / (double)FTH_SEC;
 	fth_human_duration(out, span, span >= 4 * 86400 ? (struct fth_time_unit){"days", 86400} : fth_human_unit(span));
-	fth_str_addf(out, ", %u instance types on offer.</p>\n", c->catalog_types);
+	fth_str_addf(out, ", %u instance types on offer.", c->catalog_types);
+	if (!isnan(fth_comparison_gap(c, best))) {
+		fth_str_add(out, c->bound->certified ? " No policy can run it for less than " : " The least it could cost is estimated at ");
+		money(out, fth_usd(c->bound->usd));
+		fth_str_add(out, c->bound->certified ? ": that is proven." : ".");
+	}
+	fth_str_add(out, "</p>\n");
 }
 
 static void tile(struct fth_str *out, const char *class, const char *text, struct fth_str *value)
@@ -96,6 +102,10 @@ static void tiles(const struct fth_figures *f, struct fth_str *out)
 	if (b->jobs) {
 		fth_human_usd(&v, cost / (double)b->jobs, 2);
 		tile(out, "", "per job", &v);
+	}
+	if (!isnan(fth_comparison_gap(c, best))) {
+		fth_human_percent(&v, fth_comparison_gap(c, best), 1);
+		tile(out, "", c->bound->certified ? "above the proven lower bound" : "above the estimated least", &v);
 	}
 	fth_human_duration(&v, b->jct_mean_s, fth_human_unit(b->jct_mean_s));
 	tile(out, "", "mean completion time", &v);
@@ -160,6 +170,14 @@ static void td_int(struct fth_str *out, uint64_t n)
 	fth_str_release(&v);
 }
 
+static bool any_service(const struct fth_comparison *c)
+{
+	for (size_t i = 0; i < c->nruns; i++)
+		if (c->runs[i].services.len)
+			return true;
+	return false;
+}
+
 static void table_row(const struct fth_figures *f, size_t run, const struct fth_run *longest, struct fth_str *out)
 {
 	const struct fth_comparison *c = f->c;
@@ -177,6 +195,11 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	else
 		fth_human_percent(&v, 1 - (double)r->cost / (double)c->runs[base].cost, 1);
 	td(out, &v);
+	if (isnan(fth_comparison_gap(c, run)))
+		fth_str_add(&v, "\xe2\x80\x93");
+	else
+		fth_human_percent(&v, fth_comparison_gap(c, run), 1);
+	td(out, &v);
 	td_time(out, r->jct_mean_s, longest->jct_mean_s);
 	td_time(out, r->jct_p95_s, longest->jct_p95_s);
 	td_time(out, r->wait_mean_s, longest->wait_mean_s);
@@ -192,13 +215,18 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	fth_human_real(&v, r->norm_throughput, 3);
 	td(out, &v);
 	td_int(out, r->rejected_actions);
+	if (any_service(c)) {
+		const struct fth_run_service *worst = fth_run_worst_service(r);
+		fth_human_availability(&v, worst ? fth_run_service_availability(worst) : NAN);
+		td(out, &v);
+	}
 	fth_str_add(out, "</tr>\n");
 	fth_str_release(&v);
 }
 
 static void table(const struct fth_figures *f, struct fth_str *out)
 {
-	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT p95",
+	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "Gap", "JCT mean", "JCT p95",
 					    "Wait",   "Not executing", "Instances", "Moves", "Tasks / instance", "GPU",
 					    "CPU",    "Memory",	   "Speed",  "Refused"};
 	struct fth_run longest = {0};
@@ -213,10 +241,48 @@ static void table(const struct fth_figures *f, struct fth_str *out)
 			 "aria-label=\"All figures\"><table><thead><tr>");
 	for (size_t i = 0; i < FTH_COUNT(heads); i++)
 		fth_str_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
+	if (any_service(f->c))
+		fth_str_add(out, "<th scope=\"col\">Services there</th>");
 	fth_str_add(out, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < f->c->nruns; i++)
 		table_row(f, i, &longest, out);
 	fth_str_add(out, "</tbody></table></div>\n");
+}
+
+/* Of rigid jobs: what a used node-hour costs, and who paid for the hours. */
+static void payment_table(const struct fth_figures *f, struct fth_str *out)
+{
+	static const char *const heads[] = {"Policy", "Per used node-hour", "Used of what is paid", "At list price", "Hours paid as"};
+	struct fth_str v = {0};
+	bool prorated = false;
+	if (!f->c->workload.rigid_jobs)
+		return;
+	fth_str_add(out, "<h2>How the hours were paid for</h2>\n<div class=\"card scroll\" tabindex=\"0\" role=\"region\" "
+			 "aria-label=\"How the hours were paid for\"><table><thead><tr>");
+	for (size_t i = 0; i < FTH_COUNT(heads); i++)
+		fth_str_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
+	fth_str_add(out, "</tr></thead><tbody>\n");
+	for (size_t i = 0; i < f->c->nruns; i++) {
+		const struct fth_run *r = &f->c->runs[i];
+		prorated |= r->prorated;
+		fth_str_add(out, "<tr><th scope=\"row\">");
+		fth_html_text(out, f->labels[i].data);
+		fth_str_add(out, "</th>");
+		fth_human_usd(&v, fth_run_node_rate(r), 3);
+		td(out, &v);
+		fth_human_percent(&v, r->utilization, 1);
+		td(out, &v);
+		fth_human_usd(&v, fth_usd(r->list_cost), 2);
+		td(out, &v);
+		fth_run_paid_as(r, &v);
+		td(out, &v);
+		fth_str_add(out, "</tr>\n");
+	}
+	fth_str_add(out, "</tbody></table></div>\n");
+	if (prorated)
+		fth_str_add(out, "<p>With contract=hybrid and contract=online the fees of contracts are counted by the time they were held: "
+				 "what is left of them after the run is not in the cost.</p>\n");
+	fth_str_release(&v);
 }
 
 /* ---- one policy ---- */
@@ -242,6 +308,17 @@ static void run_notes(const struct fth_run *r, struct fth_str *out)
 	fth_str_add(out, " tasks fell with their machine, ");
 	fth_human_int(out, (int64_t)r->preemptions);
 	fth_str_add(out, " were preempted</dd>");
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		fth_str_add(out, "<dt>Service ");
+		fth_html_text(out, s->name);
+		fth_str_add(out, "</dt><dd>all of it there ");
+		fth_human_availability(out, fth_run_service_availability(s));
+		fth_str_add(out, " of the time from when it first was");
+		if (s->target > 0)
+			fth_str_addf(out, "; asked for: %.10g", s->target);
+		fth_str_add(out, "</dd>");
+	}
 	for (size_t i = 0; i < r->notes.len; i++) {
 		const struct fth_run_note *n = &r->notes.data[i];
 		fth_str_add(out, "<dt>");
@@ -285,9 +362,11 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		const char *word, *meaning;
 	} defs[] = {
 		{"Cost", "every instance at its price, from the moment its bill starts to the moment it is given back, "
-			 "by the billing rule of its offer; summed to the nano-dollar."},
+			 "by the billing rule of its offer; summed to the nano-dollar; after contracts and discounts by month where a run has them."},
 		{"Saved", "against no-packing (every task alone on the cheapest machine that holds it) where it ran, else "
 			  "against the first policy."},
+		{"Gap", "how far the cost is above a lower bound that no policy can pass, clairvoyant or not: every hour of work done "
+			"on the best-filled machines that exist, nothing for waiting, booting and moving."},
 		{"Completion time (JCT)", "from a job\xe2\x80\x99s submission to the end of its last task; p95: 95% of jobs "
 					  "take no longer."},
 		{"Wait", "from submission until the first task of the job is launched for the first time."},
@@ -300,6 +379,8 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
 					 "free. Used: the rest."},
+		{"Short tasks", "those of jobs whose estimate is within the policy\xe2\x80\x99s cutoff; delay: from the job\xe2\x80\x99s arrival to the start of the "
+				"task. Transients active: spot slots that were up, mean between the first and the last arrival."},
 		{"Refused", "actions of the policy that were impossible or stale, and were not carried out."},
 	};
 	fth_str_add(out, "<h2>Assumptions and definitions</h2>\n<div class=\"card\"><dl class=\"defs\">");
@@ -343,8 +424,13 @@ void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out)
 	}
 	fth_figure_waste(&f, out);
 	fth_figure_cdf(&f, out);
+	if (fth_figures_have_classes(&f))
+		fth_figure_short_delay(&f, out);
 	fth_str_add(out, "</div>\n");
+	if (fth_figures_have_classes(&f))
+		fth_table_short(&f, out);
 	table(&f, out);
+	payment_table(&f, out);
 	fth_str_add(out, "<h2>Cost over time</h2>\n<div class=\"grid\">\n");
 	fth_figure_cost_total(&f, out);
 	fth_figure_cost_rate(&f, out);

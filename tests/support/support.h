@@ -18,6 +18,7 @@ struct random_world_options {
 	bool anti_affinity;
 	bool market;         /* spot offers beside the others: prices that pass the bid, probes, random revocations */
 	bool rigid;          /* those that advance together start together too */
+	bool services;       /* one job in twenty is a service, which does not end */
 };
 void random_world(struct fth_world *w, const struct random_world_options *o);
 
@@ -52,6 +53,10 @@ void law_watcher_init(struct law_watcher *w, const struct fth_catalog *c, bool t
 void law_watcher_release(struct law_watcher *w);
 /* At the end; false (and w->broken) if any law was broken. */
 bool laws_hold(struct law_watcher *w, const struct fth_engine *e, bool all_done);
+
+/* The cost of a run that ended all jobs over the lower bound of any run; below 1 but for what may be rounded: the bound is
+ * wrong, and -1 is returned. launches: of tasks, or more. */
+double cost_over_bound(const struct fth_world *w, const struct fth_sim_params *p, const struct fth_engine *e, uint64_t launches);
 
 /* ---- toy policies ---- */
 
