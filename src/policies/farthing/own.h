@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Farthing's own policy: one objective in dollars, and exact re-packing of small pools of machines. docs/own-policy.md
+ * says what it does and why; here is how it is cut into parts:
+ *
+ *   value        what an hour of a task's progress is worth, from what can be bought now
+ *   speeds       how tasks that share a machine slow each other down, learnt as it is observed
+ *   market       the offers that can be bought, with the risk of losing them
+ *   look         the cluster of this round, as tasks and machines to plan with
+ *   repartition  the cheapest way to lay a small pool of tasks on machines, by dynamic programming over subsets
+ *   search       which pools are looked at, and what is done with the answer
+ *   policy       parameters, and the plan
+ */
+#ifndef FTH_POLICIES_FARTHING_OWN_H
+#define FTH_POLICIES_FARTHING_OWN_H
+
+#include <farthing/policy.h>
+
+#include "base/base.h"
+
+/* ---- speeds.c ---- */
+
+struct own_victim;
+struct own_speeds {
+	double prior;  /* speed of a pair never seen */
+	double ridge;  /* how many observations the prior is worth */
+	bool ignore;   /* every speed is 1 */
+	bool learn;
+	uint32_t n, stride;        /* classes; room in pair */
+	double *pair;              /* [victim * stride + neighbour] */
+	FTH_VEC(uint32_t) class_of; /* by symbol; FTH_NONE */
+	FTH_VEC(struct own_victim *) victims;
+	/* Sets whose speed is not the product of their pairs: what was observed. */
+	struct fth_map set_of;
+	FTH_VEC(struct own_set {
+		double rate;
+		uint32_t n;
+	}) sets;
+};
+void own_speeds_init(struct own_speeds *s, double prior, bool learn, bool ignore);
+void own_speeds_release(struct own_speeds *s);
+uint32_t own_speeds_class(struct own_speeds *s, fth_sym klass);
+static inline double own_pair(const struct own_speeds *s, uint32_t victim, uint32_t neighbour)
+{
+	return s->ignore ? 1 : s->pair[victim * s->stride + neighbour];
+}
+/* A task of this class was seen at this speed beside these (n > 0). */
+void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n, double rate);
+/* Product of the pairs. */
+double own_speeds_product(const struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n);
+/* What a set's hash is summed from: one term a member. */
+static inline uint64_t own_class_hash(uint32_t c)
+{
+	return fth_hash_u64(c + 1);
+}
+/* The speed expected of a victim in a set of this hash (itself included), of which the pairs' product is given. */
+double own_speeds_in_set(const struct own_speeds *s, uint32_t victim, uint64_t hash, double product);
+
+/* ---- market.c ---- */
+
+/* Something that can be bought now. */
+struct own_buy {
+	fth_offer_id offer;
+	fth_type_id type;
+	double price;  /* dollars per hour */
+	double risk;   /* interruptions per hour */
+	double boot;   /* hours from the request to its first task */
+	double billed; /* of those, hours that are paid for */
+};
+struct own_market {
+	FTH_VEC(struct own_buy) buys; /* cheapest first */
+	FTH_VEC(double) share;        /* by kind: fair hourly cost; negative: not known yet */
+	FTH_VEC(struct own_record {
+		double hours; /* for which machines of the offer were held */
+		double lost;
+	}) record; /* by offer */
+	fth_time notice; /* before a machine is taken, as last met */
+	bool known;
+};
+struct own_params;
+void own_market_release(struct own_market *m);
+void own_market_round(struct own_market *m, const struct fth_round *round, const struct own_params *p);
+struct own_buy own_buy_of(const struct own_market *m, const struct fth_catalog *c, fth_offer_id offer);
+
+/* ---- value.c ---- */
+
+/* The cheapest fractional mix of what can be bought that holds a task of this kind at full speed, in dollars per hour; 0
+ * where nothing holds it. */
+double own_fair_share(const struct fth_view *v, fth_kind_id kind, const struct own_buy *buys, size_t n);
+
+/* ---- repartition.c ---- */
+
+enum { OWN_ITEMS = 12, OWN_BINS = 3, OWN_FIXED = 12 };
+#define OWN_NEVER 1e30
+
+/* Tasks that go together: one, or several alike. */
+struct own_item {
+	uint32_t klass;
+	uint32_t count;
+	double value;   /* dollars for its progress over its horizon, at full speed */
+	double drag;    /* the same for the rest of its job, which goes no faster than it */
+	double pace;    /* ... nor faster than this */
+	double hours;   /* horizon */
+	double hourly;  /* dollars an hour of standing still costs */
+	double move;    /* dollars to be started on a machine that is not its home */
+	double loss;    /* dollars lost with its machine, times its horizon */
+	double queue;   /* dollars for leaving it waiting; OWN_NEVER: it may not */
+	uint32_t home;  /* bin it is on; FTH_NONE */
+	fth_sym apart;  /* never beside another with the same value */
+	const struct fth_alt *const *alt; /* by type; NULL where it cannot run */
+};
+
+/* A machine that is there. */
+struct own_bin {
+	struct own_buy as; /* boot and billed do not matter */
+	struct fth_res room;   /* without those that stay */
+	bool occupied;         /* by tasks that stay: it is paid for in any case */
+	uint32_t nfixed;       /* their classes, with the value of each */
+	struct own_item fixed[OWN_FIXED];
+	double hours;          /* longest horizon of those that stay */
+};
+
+struct own_pool {
+	uint32_t nitems, nbins;
+	struct own_item item[OWN_ITEMS];
+	struct own_bin bin[OWN_BINS];
+};
+
+/* Who goes where, as sets of items. */
+struct own_split {
+	double cost;
+	uint32_t bin[OWN_BINS];
+	uint32_t queued;
+	uint32_t nnew;
+	struct {
+		uint32_t items;
+		uint32_t buy;
+	} fresh[OWN_ITEMS];
+};
+
+struct own_work; /* scratch of one size */
+struct own_work *own_work_new(void);
+void own_work_free(struct own_work *w);
+/* The cheapest split. Costs stay in the scratch until the next call. */
+void own_repartition(struct own_work *w, const struct own_pool *p, const struct own_speeds *s, const struct fth_catalog *c,
+		     const struct own_buy *buys, size_t nbuys, struct own_split *ret);
+/* Of the pool last looked at: a set of items on a bin; on the best new machine. OWN_NEVER where it does not fit. */
+double own_cost_on_bin(const struct own_work *w, uint32_t bin, uint32_t items);
+double own_cost_on_new(const struct own_work *w, uint32_t items);
+uint64_t own_work_steps(const struct own_work *w);
+
+/* ---- look.c ---- */
+
+struct own_params {
+	fth_time round;
+	double waiting;       /* dollars per job-hour */
+	double markup;        /* times the fair share */
+	fth_time max_wait;
+	fth_time horizon;
+	int64_t pool;         /* tasks */
+	int64_t triples;      /* most wasteful machines that are tried as third ones */
+	int64_t sweep;        /* rounds between looking at all machines */
+	int64_t moves_per_hour;
+	double t;
+	int value, interference, market;
+	bool moves;
+};
+enum own_value { OWN_SHARE = 0, OWN_ALONE };
+enum own_interference { OWN_LEARNT = 0, OWN_CONSTANT, OWN_IGNORED };
+enum own_markets { OWN_ANY = 0, OWN_SPOT, OWN_ON_DEMAND };
+
+struct own_task {
+	fth_task_id id;
+	fth_job_id job;
+	fth_kind_id kind;
+	uint32_t at;   /* machine it is committed to; FTH_NONE: it waits */
+	uint32_t to;   /* machine it is planned for; FTH_NONE: it waits on */
+	uint32_t next, prev; /* planned for the same machine */
+	bool pinned;   /* stays */
+	bool may_wait;
+	bool doomed;   /* its machine is about to be taken */
+	bool together; /* its job's tasks advance together */
+	double rate;   /* its own, as expected where it is */
+	int32_t priority;
+	fth_time since;
+	struct own_item item;
+	double saves, costs; /* dollars: of the change that moved it, for the reason given */
+};
+
+struct own_machine {
+	fth_instance_id id; /* FTH_NONE: to be launched */
+	uint32_t slot;
+	struct own_buy as;
+	struct fth_res room;
+	uint32_t first, n;
+	bool usable, changed, ready;
+	double waste; /* dollars over the horizon: price less worth */
+};
+
+struct own_memory {
+	fth_instance_id id;
+	uint64_t laid;     /* hash of what was planned for it */
+	uint64_t observed; /* hash of what was last learnt from */
+};
+
+struct own {
+	const struct own_params *params;
+	struct own_speeds speeds;
+	struct own_market market;
+	struct own_work *work;
+	FTH_VEC(struct own_memory) memory; /* by instance slot */
+	FTH_VEC(const struct fth_alt **) alts; /* by kind */
+	FTH_VEC(fth_time) moved; /* times of moves within the last hour */
+	uint64_t rounds;
+	uint64_t tried, taken; /* pools, in this round */
+	/* of the round */
+	fth_time now;
+	const struct fth_view *view;
+	FTH_VEC(struct own_task) tasks;
+	FTH_VEC(struct own_machine) machines;
+	FTH_VEC(uint32_t) machine_of; /* by instance slot */
+	FTH_VEC(uint32_t) waiting;    /* tasks, most urgent first */
+	FTH_VEC(uint32_t) todo;       /* machines to look at */
+	FTH_VEC(uint32_t) partners;
+	FTH_VEC(uint64_t) signatures;
+	FTH_VEC(uint32_t) classes;    /* scratch */
+	FTH_VEC(uint32_t) order;      /* scratch */
+	struct own_pool pool;
+	FTH_VEC(struct own_membership {
+		uint32_t task;
+		uint32_t item;
+	}) members; /* of the pool's items */
+	uint32_t pooled[OWN_BINS]; /* machines of the pool */
+	uint32_t npooled;
+	uint32_t bin_machine[OWN_BINS]; /* of them, those that are there */
+	int64_t moves_left;
+	uint64_t steps_before;
+};
+void own_look(struct own *o, const struct fth_round *round);
+void own_put(struct own *o, uint32_t task, uint32_t machine);
+void own_take(struct own *o, uint32_t task);
+uint32_t own_add_machine(struct own *o, const struct own_buy *buy);
+const struct fth_res *own_demand(const struct own *o, uint32_t task, fth_type_id type);
+bool own_fits(const struct own *o, uint32_t task, uint32_t machine);
+double own_waste(struct own *o, uint32_t machine, uint32_t with);
+
+/* ---- search.c ---- */
+void own_insert(struct own *o);
+void own_search(struct own *o);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which pools are looked at. Tasks that wait join a machine that gains by it, or are laid on new machines together. Then
+ * each machine that has changed is re-partitioned alone, with each other machine, and with pairs of the most
+ * wasteful ones, always with those that wait; the best of these changes is made, and the machines it touched have
+ * changed in turn. Nothing is done that does not pay for itself.
+ */
+#include "policies/farthing/own.h"
+
+/* Steps of work in one round, about 2 ns each. */
+static const uint64_t MOST_STEPS = 100000000;
+
+static bool out_of_time(const struct own *o)
+{
+	return own_work_steps(o->work) - o->steps_before > MOST_STEPS;
+}
+
+/* ---- pools ---- */
+
+static void pool_clear(struct own *o)
+{
+	o->pool.nitems = o->pool.nbins = 0;
+	o->npooled = 0;
+	fth_vec_clear(&o->members);
+}
+
+static bool is_fixed(const struct own *o, const struct own_task *t)
+{
+	return t->pinned || (!o->moves_left && t->at != FTH_NONE && t->at == t->to);
+}
+
+/* Beside a pool's items: counts with those of its class. */
+static void add_fixed(struct own_bin *b, const struct own_item *i)
+{
+	uint32_t k = 0;
+	while (k < b->nfixed && (b->fixed[k].klass != i->klass || b->fixed[k].alt != i->alt || b->fixed[k].pace != i->pace ||
+				 b->fixed[k].apart != i->apart))
+		k++;
+	b->occupied = true;
+	b->hours = FTH_MAX(b->hours, i->hours);
+	if (k == OWN_FIXED)
+		return;
+	if (k == b->nfixed) {
+		b->fixed[b->nfixed++] = *i;
+		return;
+	}
+	b->fixed[k].count++;
+	b->fixed[k].value += i->value;
+	b->fixed[k].drag += i->drag;
+}
+
+static bool add_item(struct own *o, uint32_t task, uint32_t home, uint32_t most)
+{
+	struct own_pool *p = &o->pool;
+	if (p->nitems == most)
+		return false;
+	p->item[p->nitems] = o->tasks.data[task].item;
+	p->item[p->nitems].home = home;
+	fth_vec_push(&o->members, ((struct own_membership){task, p->nitems}));
+	p->nitems++;
+	return true;
+}
+
+/* One more of the same kind on the same machine goes with it. */
+static bool join_item(struct own *o, uint32_t task, uint32_t home)
+{
+	const struct own_task *t = &o->tasks.data[task];
+	for (size_t k = o->members.len; k-- > 0;) {
+		const struct own_task *x = &o->tasks.data[o->members.data[k].task];
+		uint32_t n = o->members.data[k].item;
+		struct own_item *i = &o->pool.item[n];
+		if (x->to != t->to || x->kind != t->kind || i->home != home || i->apart || t->item.apart ||
+		    x->may_wait != t->may_wait || x->job != t->job)
+			continue;
+		i->count++;
+		i->value += t->item.value;
+		i->drag += t->item.drag;
+		i->hours = FTH_MAX(i->hours, t->item.hours);
+		i->hourly += t->item.hourly;
+		i->move += t->item.move;
+		i->loss += t->item.loss;
+		fth_vec_push(&o->members, ((struct own_membership){task, n}));
+		return true;
+	}
+	return false;
+}
+
+/* With its tasks. False: they are too many. */
+static bool add_machine(struct own *o, uint32_t machine, bool blocks)
+{
+	const struct own_machine *m = &o->machines.data[machine];
+	struct own_pool *p = &o->pool;
+	uint32_t bin = m->id == FTH_NONE ? FTH_NONE : p->nbins;
+	if (bin != FTH_NONE) {
+		p->bin[bin].as = m->as;
+		p->bin[bin].room = o->view->catalog->types[m->as.type].capacity;
+		p->bin[bin].occupied = false;
+		p->bin[bin].nfixed = 0;
+		p->bin[bin].hours = 0;
+		o->bin_machine[p->nbins++] = machine;
+	}
+	o->pooled[o->npooled++] = machine;
+	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next) {
+		const struct own_task *x = &o->tasks.data[t];
+		if (is_fixed(o, x)) {
+			const struct fth_res *d = own_demand(o, t, m->as.type);
+			if (bin == FTH_NONE || !d)
+				return false;
+			fth_res_sub(&p->bin[bin].room, d);
+			add_fixed(&p->bin[bin], &x->item);
+			continue;
+		}
+		uint32_t home = x->at == machine ? bin : FTH_NONE;
+		if (blocks && join_item(o, t, home))
+			continue;
+		if (!add_item(o, t, home, (uint32_t)o->params->pool))
+			return false;
+	}
+	return true;
+}
+
+static bool fill_pool(struct own *o, const uint32_t *machines, uint32_t n, bool blocks)
+{
+	pool_clear(o);
+	for (uint32_t k = 0; k < n; k++)
+		if (!add_machine(o, machines[k], blocks))
+			return false;
+	for (size_t k = 0; k < o->waiting.len; k++)
+		if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE &&
+		    !add_item(o, o->waiting.data[k], FTH_NONE, (uint32_t)o->params->pool))
+			break;
+	return o->pool.nitems > 0;
+}
+
+/* What the pool costs as it is planned now. */
+static double cost_now(const struct own *o)
+{
+	uint32_t bin[OWN_BINS] = {0}, fresh[OWN_BINS] = {0};
+	double sum = 0;
+	for (size_t k = 0; k < o->members.len; k++) {
+		const struct own_membership *m = &o->members.data[k];
+		uint32_t to = o->tasks.data[m->task].to;
+		if (to == FTH_NONE) {
+			sum += o->pool.item[m->item].queue;
+			continue;
+		}
+		for (uint32_t b = 0; b < o->pool.nbins; b++)
+			bin[b] |= o->bin_machine[b] == to ? 1u << m->item : 0;
+		for (uint32_t i = 0; i < o->npooled; i++)
+			fresh[i] |= o->pooled[i] == to && o->machines.data[to].id == FTH_NONE ? 1u << m->item : 0;
+	}
+	for (uint32_t b = 0; b < o->pool.nbins; b++)
+		sum += own_cost_on_bin(o->work, b, bin[b]);
+	for (uint32_t i = 0; i < o->npooled; i++)
+		sum += fresh[i] ? own_cost_on_new(o->work, fresh[i]) : 0;
+	return sum;
+}
+
+static uint32_t moves_of(const struct own *o, const struct own_split *s)
+{
+	uint32_t n = 0;
+	for (size_t k = 0; k < o->members.len; k++) {
+		const struct own_membership *m = &o->members.data[k];
+		const struct own_task *t = &o->tasks.data[m->task];
+		uint32_t home = o->pool.item[m->item].home;
+		n += t->at != FTH_NONE && !t->doomed && (home == FTH_NONE ? t->to == t->at : !(s->bin[home] >> m->item & 1));
+	}
+	return n;
+}
+
+/* What the best split of these machines and those that wait saves; 0 if nothing. */
+static double look_at(struct own *o, const uint32_t *machines, uint32_t n, struct own_split *best)
+{
+	if (!fill_pool(o, machines, n, false) && !fill_pool(o, machines, n, true))
+		return 0;
+	o->tried++;
+	own_repartition(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len, best);
+	double now = cost_now(o), gain = now - best->cost;
+	if (best->cost >= OWN_NEVER || !(gain > 1e-6))
+		return 0;
+	if (o->moves_left < INT64_MAX && moves_of(o, best) > o->moves_left)
+		return 0;
+	return gain;
+}
+
+static void touch(struct own *o, uint32_t machine)
+{
+	struct own_machine *m = &o->machines.data[machine];
+	m->waste = own_waste(o, machine, FTH_NONE);
+	if (m->changed)
+		return;
+	m->changed = true;
+	fth_vec_push(&o->todo, machine);
+}
+
+static void send(struct own *o, uint32_t item, uint32_t to, double gain)
+{
+	for (size_t k = 0; k < o->members.len; k++) {
+		if (o->members.data[k].item != item)
+			continue;
+		uint32_t t = o->members.data[k].task;
+		struct own_task *x = &o->tasks.data[t];
+		if (x->to == to)
+			continue;
+		if (x->to != FTH_NONE)
+			own_take(o, t);
+		if (to != FTH_NONE)
+			own_put(o, t, to);
+		x = &o->tasks.data[t];
+		x->saves = gain;
+		x->costs = x->item.move;
+	}
+}
+
+/* Carry out the split of the pool last looked at. */
+static void adopt(struct own *o, const struct own_split *s, double gain)
+{
+	uint32_t target[OWN_ITEMS], old[OWN_BINS], nold = o->npooled;
+	memcpy(old, o->pooled, sizeof(old));
+	if (o->moves_left < INT64_MAX)
+		o->moves_left -= moves_of(o, s);
+	for (uint32_t k = 0; k < o->pool.nitems; k++)
+		target[k] = FTH_NONE;
+	for (uint32_t b = 0; b < o->pool.nbins; b++)
+		for (uint32_t k = 0; k < o->pool.nitems; k++)
+			if (s->bin[b] >> k & 1)
+				target[k] = o->bin_machine[b];
+	for (uint32_t f = 0; f < s->nnew; f++) {
+		uint32_t m = own_add_machine(o, &o->market.buys.data[s->fresh[f].buy]);
+		o->machines.data[m].changed = false;
+		for (uint32_t k = 0; k < o->pool.nitems; k++)
+			if (s->fresh[f].items >> k & 1)
+				target[k] = m;
+	}
+	for (uint32_t k = 0; k < o->pool.nitems; k++)
+		send(o, k, target[k], gain);
+	o->taken++;
+	for (uint32_t k = 0; k < nold; k++)
+		touch(o, old[k]);
+	for (uint32_t k = 0; k < o->pool.nitems; k++)
+		if (target[k] != FTH_NONE)
+			touch(o, target[k]);
+}
+
+/* ---- those that wait ---- */
+
+static bool goes_first(const struct own_task *a, const struct own_task *b)
+{
+	if (a->priority != b->priority)
+		return a->priority > b->priority;
+	if (a->item.hourly != b->item.hourly)
+		return a->item.hourly > b->item.hourly;
+	if (a->since != b->since)
+		return a->since < b->since;
+	return a->id < b->id;
+}
+
+static const struct own *sorting; /* qsort takes no argument; the policy runs in one thread */
+
+static int by_urgency(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	if (x == y)
+		return 0;
+	return goes_first(&sorting->tasks.data[x], &sorting->tasks.data[y]) ? -1 : 1;
+}
+
+/* The machine that gains most by one more task. */
+static uint32_t best_machine(struct own *o, uint32_t task)
+{
+	uint32_t best = FTH_NONE;
+	double least = 0;
+	for (uint32_t m = 0; m < o->machines.len; m++) {
+		if (!own_fits(o, task, m))
+			continue;
+		double change = own_waste(o, m, task) - o->machines.data[m].waste + o->tasks.data[task].item.move;
+		if (!o->machines.data[m].n)
+			change = FTH_MIN(change, 0); /* an idle machine is better than a new one */
+		if (change < least) {
+			least = change;
+			best = m;
+		}
+	}
+	return best;
+}
+
+void own_insert(struct own *o)
+{
+	sorting = o;
+	if (o->waiting.len > 1)
+		qsort(o->waiting.data, o->waiting.len, sizeof(*o->waiting.data), by_urgency);
+	for (size_t k = 0; k < o->waiting.len; k++) {
+		uint32_t t = o->waiting.data[k], m = best_machine(o, t);
+		if (m == FTH_NONE)
+			continue;
+		own_put(o, t, m);
+		touch(o, m);
+	}
+	/* The rest on new machines, or not yet. */
+	for (size_t k = 0; k < o->waiting.len;) {
+		struct own_split s;
+		pool_clear(o);
+		for (; k < o->waiting.len; k++)
+			if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE && !join_item(o, o->waiting.data[k], FTH_NONE) &&
+			    !add_item(o, o->waiting.data[k], FTH_NONE, (uint32_t)FTH_MIN(o->params->pool, 10)))
+				break;
+		if (!o->pool.nitems)
+			break;
+		own_repartition(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len, &s);
+		if (s.cost < OWN_NEVER)
+			adopt(o, &s, 0);
+	}
+}
+
+/* ---- machines that changed ---- */
+
+/* Alike in all that matters to a pool. */
+static uint64_t signature(const struct own *o, uint32_t machine)
+{
+	const struct own_machine *m = &o->machines.data[machine];
+	uint64_t sum = fth_hash_u64((uint64_t)m->as.offer << 1 | (m->id == FTH_NONE));
+	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next) {
+		const struct own_task *x = &o->tasks.data[t];
+		uint64_t h = fth_hash_u64((uint64_t)x->kind << 2 | (uint64_t)x->pinned << 1 | (x->at == machine));
+		if (x->together || x->item.apart)
+			h = fth_hash_u64(h ^ x->id);
+		uint64_t hours;
+		memcpy(&hours, &x->item.hours, sizeof(hours));
+		sum += fth_hash_u64(h ^ hours);
+	}
+	return sum;
+}
+
+/* Machines to look at a changed one with, one of each likeness, the most wasteful first. */
+static void find_partners(struct own *o, uint32_t machine)
+{
+	uint32_t most = (uint32_t)FTH_MAX(8, FTH_MIN(64, 4096 / (o->machines.len + 1)));
+	fth_vec_clear(&o->partners);
+	fth_vec_clear(&o->signatures);
+	for (uint32_t m = 0; m < o->machines.len; m++) {
+		const struct own_machine *x = &o->machines.data[m];
+		if (m == machine || !x->usable || (x->id == FTH_NONE && !x->n))
+			continue;
+		uint64_t sign = signature(o, m);
+		bool known = false;
+		for (size_t k = 0; k < o->signatures.len && !known; k++)
+			known = o->signatures.data[k] == sign;
+		if (known)
+			continue;
+		if (o->partners.len == most) {
+			if (o->machines.data[fth_vec_last(&o->partners)].waste >= x->waste)
+				continue;
+			o->partners.len--;
+		}
+		fth_vec_push(&o->signatures, sign);
+		fth_vec_push(&o->partners, m);
+		size_t at = o->partners.len - 1;
+		for (; at && o->machines.data[o->partners.data[at - 1]].waste < x->waste; at--)
+			o->partners.data[at] = o->partners.data[at - 1];
+		o->partners.data[at] = m;
+	}
+}
+
+/* The best change of a machine alone, with one other, and if that brings nothing with two; made at once. */
+static bool improve(struct own *o, uint32_t machine)
+{
+	uint32_t set[OWN_BINS] = {machine}, best[OWN_BINS], nbest = 0;
+	struct own_split s;
+	double most = look_at(o, set, 1, &s);
+	if (most > 0) {
+		adopt(o, &s, most);
+		return true;
+	}
+	find_partners(o, machine);
+	for (size_t k = 0; k < o->partners.len && !out_of_time(o); k++) {
+		set[1] = o->partners.data[k];
+		double gain = look_at(o, set, 2, &s);
+		if (gain > most) {
+			most = gain;
+			nbest = 2;
+			memcpy(best, set, sizeof(best));
+		}
+	}
+	size_t wide = FTH_MIN((size_t)o->params->triples, o->partners.len);
+	for (size_t a = 0; a < wide && !nbest; a++)
+		for (size_t b = a + 1; b < wide && !out_of_time(o); b++) {
+			set[1] = o->partners.data[a];
+			set[2] = o->partners.data[b];
+			double gain = look_at(o, set, 3, &s);
+			if (gain > most) {
+				most = gain;
+				nbest = 3;
+				memcpy(best, set, sizeof(best));
+			}
+		}
+	if (!nbest)
+		return false;
+	most = look_at(o, best, nbest, &s);
+	adopt(o, &s, most);
+	return true;
+}
+
+void own_search(struct own *o)
+{
+	bool sweep = o->params->sweep && o->rounds % (uint64_t)o->params->sweep == 0;
+	o->steps_before = own_work_steps(o->work);
+	fth_vec_clear(&o->todo);
+	for (uint32_t m = 0; m < o->machines.len; m++)
+		o->machines.data[m].changed |= sweep;
+	own_insert(o);
+	for (uint32_t m = 0; m < o->machines.len; m++) {
+		bool listed = false;
+		for (size_t k = 0; k < o->todo.len && !listed; k++)
+			listed = o->todo.data[k] == m;
+		if (o->machines.data[m].changed && !listed)
+			fth_vec_push(&o->todo, m);
+	}
+	for (size_t k = 0; k < o->todo.len && !out_of_time(o); k++) {
+		uint32_t m = o->todo.data[k];
+		o->machines.data[m].changed = false;
+		if (!o->machines.data[m].usable || (o->machines.data[m].id == FTH_NONE && !o->machines.data[m].n))
+			continue;
+		improve(o, m);
+	}
+}
