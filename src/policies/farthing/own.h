@@ -31,6 +31,8 @@ struct own_speeds {
 	FTH_VEC(uint32_t) class_of; /* by symbol; FTH_NONE */
 	FTH_VEC(struct own_victim *) victims;
 	/* Sets whose speed is not the product of their pairs: what was observed. */
+	uint32_t nsets;
+	double off; /* by how much what was said has been off of late */
 	struct fth_map set_of;
 	FTH_VEC(struct own_set {
 		double rate;
@@ -48,6 +50,11 @@ static inline double own_pair(const struct own_speeds *s, uint32_t victim, uint3
 void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n, double rate);
 /* Product of the pairs. */
 double own_speeds_product(const struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n);
+/* Whether sets differ from the product of their pairs often enough to be looked up. */
+static inline bool own_speeds_has_sets(const struct own_speeds *s)
+{
+	return s->nsets && s->off > 0.004;
+}
 /* What a set's hash is summed from: one term a member. */
 static inline uint64_t own_class_hash(uint32_t c)
 {
@@ -141,12 +148,18 @@ struct own_split {
 struct own_work; /* scratch of one size */
 struct own_work *own_work_new(void);
 void own_work_free(struct own_work *w);
-/* The cheapest split. Costs stay in the scratch until the next call. */
-void own_repartition(struct own_work *w, const struct own_pool *p, const struct own_speeds *s, const struct fth_catalog *c,
-		     const struct own_buy *buys, size_t nbuys, struct own_split *ret);
-/* Of the pool last looked at: a set of items on a bin; on the best new machine. OWN_NEVER where it does not fit. */
+/* Price every set of items of the pool on each of its bins and on the best new machine. */
+void own_price_pool(struct own_work *w, const struct own_pool *p, const struct own_speeds *s, const struct fth_catalog *c,
+		    const struct own_buy *buys, size_t nbuys);
+/* Of the pool priced last: a set of items on a bin; on the best new machine. OWN_NEVER where it does not fit. */
 double own_cost_on_bin(const struct own_work *w, uint32_t bin, uint32_t items);
 double own_cost_on_new(const struct own_work *w, uint32_t items);
+/* No split of it costs less than this. blocks: how its items are laid now (n sets that cover it), a hint. */
+double own_bound(struct own_work *w, const uint32_t *blocks, uint32_t n);
+/* After own_bound: its cheapest split, if that is cheaper than `now`. */
+bool own_improve(struct own_work *w, double now, double bound, struct own_split *ret);
+/* Its cheapest split. */
+void own_repartition(struct own_work *w, struct own_split *ret);
 uint64_t own_work_steps(const struct own_work *w);
 
 /* ---- look.c ---- */
@@ -212,7 +225,7 @@ struct own {
 	FTH_VEC(const struct fth_alt **) alts; /* by kind */
 	FTH_VEC(fth_time) moved; /* times of moves within the last hour */
 	uint64_t rounds;
-	uint64_t tried, taken; /* pools, in this round */
+	uint64_t tried, solved, taken; /* pools, in this round */
 	/* of the round */
 	fth_time now;
 	const struct fth_view *view;

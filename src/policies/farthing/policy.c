@@ -185,7 +185,7 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	own_market_round(&o->market, round, o->params);
 	own_look(o, round);
 	count_moves(o);
-	o->tried = o->taken = 0;
+	o->tried = o->solved = o->taken = 0;
 	own_search(o);
 	hold_back(o);
 	carry_out(o, plan);
@@ -193,6 +193,7 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	o->rounds++;
 	if (o->tried) {
 		fth_plan_note(plan, "pools_tried", (double)o->tried);
+		fth_plan_note(plan, "pools_solved", (double)o->solved);
 		fth_plan_note(plan, "pools_changed", (double)o->taken);
 	}
 	return 0;

@@ -10,6 +10,9 @@
 /* Steps of work in one round, about 2 ns each. */
 static const uint64_t MOST_STEPS = 100000000;
 
+/* Dollars: less is rounding. */
+static const double LEAST_GAIN = 1e-6;
+
 static bool out_of_time(const struct own *o)
 {
 	return own_work_steps(o->work) - o->steps_before > MOST_STEPS;
@@ -132,16 +135,18 @@ static bool fill_pool(struct own *o, const uint32_t *machines, uint32_t n, bool 
 	return o->pool.nitems > 0;
 }
 
-/* What the pool costs as it is planned now. */
-static double cost_now(const struct own *o)
+/* What the pool costs as it is planned now, and which items are together. */
+static double cost_now(const struct own *o, uint32_t *blocks, uint32_t *nblocks)
 {
 	uint32_t bin[OWN_BINS] = {0}, fresh[OWN_BINS] = {0};
 	double sum = 0;
+	*nblocks = 0;
 	for (size_t k = 0; k < o->members.len; k++) {
 		const struct own_membership *m = &o->members.data[k];
 		uint32_t to = o->tasks.data[m->task].to;
 		if (to == FTH_NONE) {
 			sum += o->pool.item[m->item].queue;
+			blocks[(*nblocks)++] = 1u << m->item;
 			continue;
 		}
 		for (uint32_t b = 0; b < o->pool.nbins; b++)
@@ -149,10 +154,14 @@ static double cost_now(const struct own *o)
 		for (uint32_t i = 0; i < o->npooled; i++)
 			fresh[i] |= o->pooled[i] == to && o->machines.data[to].id == FTH_NONE ? 1u << m->item : 0;
 	}
-	for (uint32_t b = 0; b < o->pool.nbins; b++)
+	for (uint32_t b = 0; b < o->pool.nbins; b++) {
 		sum += own_cost_on_bin(o->work, b, bin[b]);
-	for (uint32_t i = 0; i < o->npooled; i++)
+		blocks[(*nblocks)++] = bin[b];
+	}
+	for (uint32_t i = 0; i < o->npooled; i++) {
 		sum += fresh[i] ? own_cost_on_new(o->work, fresh[i]) : 0;
+		blocks[(*nblocks)++] = fresh[i];
+	}
 	return sum;
 }
 
@@ -174,9 +183,17 @@ static double look_at(struct own *o, const uint32_t *machines, uint32_t n, struc
 	if (!fill_pool(o, machines, n, false) && !fill_pool(o, machines, n, true))
 		return 0;
 	o->tried++;
-	own_repartition(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len, best);
-	double now = cost_now(o), gain = now - best->cost;
-	if (best->cost >= OWN_NEVER || !(gain > 1e-6))
+	own_price_pool(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len);
+	uint32_t blocks[OWN_ITEMS + 2 * OWN_BINS], nblocks;
+	double now = cost_now(o, blocks, &nblocks);
+	double bound = own_bound(o->work, blocks, nblocks);
+	if (!(now - bound > LEAST_GAIN))
+		return 0;
+	o->solved++;
+	if (!own_improve(o->work, now, bound, best))
+		return 0;
+	double gain = now - best->cost;
+	if (best->cost >= OWN_NEVER || !(gain > LEAST_GAIN))
 		return 0;
 	if (o->moves_left < INT64_MAX && moves_of(o, best) > o->moves_left)
 		return 0;
@@ -306,7 +323,8 @@ void own_insert(struct own *o)
 				break;
 		if (!o->pool.nitems)
 			break;
-		own_repartition(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len, &s);
+		own_price_pool(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len);
+		own_repartition(o->work, &s);
 		if (s.cost < OWN_NEVER)
 			adopt(o, &s, 0);
 	}

@@ -18,7 +18,7 @@ struct own_victim {
 
 void own_speeds_init(struct own_speeds *s, double prior, bool learn, bool ignore)
 {
-	*s = (struct own_speeds){.prior = prior, .ridge = 0.05, .learn = learn, .ignore = ignore};
+	*s = (struct own_speeds){.prior = prior, .ridge = 0.02, .learn = learn, .ignore = ignore};
 }
 
 void own_speeds_release(struct own_speeds *s)
@@ -104,7 +104,7 @@ static uint64_t set_key(uint32_t victim, uint64_t hash)
 double own_speeds_in_set(const struct own_speeds *s, uint32_t victim, uint64_t hash, double product)
 {
 	uint64_t at;
-	if (!s->sets.len || !fth_map_get(&s->set_of, set_key(victim, hash), &at))
+	if (!own_speeds_has_sets(s) || !fth_map_get(&s->set_of, set_key(victim, hash), &at))
 		return product;
 	const struct own_set *e = &s->sets.data[at];
 	double weight = e->n / (e->n + 0.5);
@@ -120,13 +120,19 @@ static void remember(struct own_speeds *s, uint32_t victim, const uint32_t *othe
 	for (uint32_t i = 0; i < n; i++)
 		hash += own_class_hash(others[i]);
 	double product = own_speeds_product(s, victim, others, n);
+	bool off = product - rate > OFF || rate - product > OFF;
 	if (fth_map_get(&s->set_of, set_key(victim, hash), &at)) {
 		struct own_set *e = &s->sets.data[at];
 		e->n = FTH_MIN(e->n + 1, 16u);
 		e->rate += (rate - e->rate) / e->n;
-	} else if (product - rate > OFF || rate - product > OFF) {
+		if (off)
+			return;
+		fth_map_del(&s->set_of, set_key(victim, hash));
+		s->nsets--;
+	} else if (off) {
 		fth_map_put(&s->set_of, set_key(victim, hash), s->sets.len);
 		fth_vec_push(&s->sets, ((struct own_set){rate, 1}));
+		s->nsets++;
 	}
 }
 
@@ -151,6 +157,8 @@ void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *o
 	}
 	for (uint32_t a = 0; a < v->n; a++)
 		size += x[a] * gain[a];
+	double error = own_speeds_product(s, victim, others, n) - rate;
+	s->off += ((error < 0 ? -error : error) - s->off) / 64;
 	double off = fth_log(FTH_MIN(1, FTH_MAX(rate, 0.01))) - said;
 	for (uint32_t a = 0; a < v->n; a++) {
 		v->term[a] += gain[a] / size * off;
