@@ -71,7 +71,7 @@ static void laws_hold_while_instances_are_taken(void **state)
  * a world of their own (workers, rigid jobs) are not here; nor is `tr`, which does not end in the market of seed 51. */
 static bool is_for_batch(const struct fth_policy_ops *ops)
 {
-	static const char *const names[] = {"no-packing", "eva", "synergy", "owl", "stratus", "hotspot", "fleet",
+	static const char *const names[] = {"farthing", "no-packing", "eva", "synergy", "owl", "stratus", "hotspot", "fleet",
 					    "fleet-diversified", "scloud", "fargate", "eva-artifact", "stratus-artifact"};
 	for (size_t i = 0; i < FTH_COUNT(names); i++)
 		if (!strcmp(ops->name, names[i]))

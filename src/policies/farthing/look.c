@@ -203,7 +203,8 @@ static bool may_wait(const struct own *o, const struct fth_job *j, const struct 
 		return false;
 	if (j->deadline != FTH_NEVER && j->deadline - o->now < 2 * (t->estimate + o->params->max_wait))
 		return false;
-	return o->now - t->since < o->params->max_wait;
+	fth_time most = t->estimate ? FTH_MIN(o->params->max_wait, t->estimate / 8) : o->params->max_wait;
+	return o->now - t->since < most;
 }
 
 static void set_item(struct own *o, const struct fth_job *j, const struct fth_task *t, struct own_task *x)

@@ -208,6 +208,7 @@ struct own_machine {
 	uint32_t first, n;
 	bool usable, changed, ready;
 	double waste; /* dollars over the horizon: price less worth */
+	uint64_t sign; /* the same for machines that are alike in all that matters to a pool */
 };
 
 struct own_memory {
@@ -235,7 +236,8 @@ struct own {
 	FTH_VEC(uint32_t) waiting;    /* tasks, most urgent first */
 	FTH_VEC(uint32_t) todo;       /* machines to look at */
 	FTH_VEC(uint32_t) partners;
-	FTH_VEC(uint64_t) signatures;
+	FTH_VEC(double) changes;      /* by machine */
+	struct fth_map seen;          /* likenesses of machines */
 	FTH_VEC(uint32_t) classes;    /* scratch */
 	FTH_VEC(uint32_t) order;      /* scratch */
 	struct own_pool pool;
@@ -247,7 +249,7 @@ struct own {
 	uint32_t npooled;
 	uint32_t bin_machine[OWN_BINS]; /* of them, those that are there */
 	int64_t moves_left;
-	uint64_t steps_before;
+	uint64_t steps_before, spent;
 };
 void own_look(struct own *o, const struct fth_round *round);
 void own_put(struct own *o, uint32_t task, uint32_t machine);

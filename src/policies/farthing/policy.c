@@ -68,7 +68,8 @@ static void fini(void *self)
 	fth_vec_release(&o->waiting);
 	fth_vec_release(&o->todo);
 	fth_vec_release(&o->partners);
-	fth_vec_release(&o->signatures);
+	fth_vec_release(&o->changes);
+	fth_map_release(&o->seen);
 	fth_vec_release(&o->classes);
 	fth_vec_release(&o->order);
 	fth_vec_release(&o->members);

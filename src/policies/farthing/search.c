@@ -15,7 +15,7 @@ static const double LEAST_GAIN = 1e-6;
 
 static bool out_of_time(const struct own *o)
 {
-	return own_work_steps(o->work) - o->steps_before > MOST_STEPS;
+	return own_work_steps(o->work) - o->steps_before + o->spent > MOST_STEPS;
 }
 
 /* ---- pools ---- */
@@ -65,15 +65,15 @@ static bool add_item(struct own *o, uint32_t task, uint32_t home, uint32_t most)
 }
 
 /* One more of the same kind on the same machine goes with it. */
-static bool join_item(struct own *o, uint32_t task, uint32_t home)
+static bool join_item(struct own *o, uint32_t task, uint32_t home, uint32_t most)
 {
 	const struct own_task *t = &o->tasks.data[task];
-	for (size_t k = o->members.len; k-- > 0;) {
+	for (size_t k = o->members.len; k-- > 0 && most > 1;) {
 		const struct own_task *x = &o->tasks.data[o->members.data[k].task];
 		uint32_t n = o->members.data[k].item;
 		struct own_item *i = &o->pool.item[n];
-		if (x->to != t->to || x->kind != t->kind || i->home != home || i->apart || t->item.apart ||
-		    x->may_wait != t->may_wait || x->job != t->job)
+		if (x->to != t->to || x->kind != t->kind || i->home != home || i->apart || t->item.apart || i->count >= most ||
+		    x->may_wait != t->may_wait)
 			continue;
 		i->count++;
 		i->value += t->item.value;
@@ -88,8 +88,8 @@ static bool join_item(struct own *o, uint32_t task, uint32_t home)
 	return false;
 }
 
-/* With its tasks. False: they are too many. */
-static bool add_machine(struct own *o, uint32_t machine, bool blocks)
+/* With its tasks, up to so many of a kind as one. False: they are too many. */
+static bool add_machine(struct own *o, uint32_t machine, uint32_t block)
 {
 	const struct own_machine *m = &o->machines.data[machine];
 	struct own_pool *p = &o->pool;
@@ -114,7 +114,7 @@ static bool add_machine(struct own *o, uint32_t machine, bool blocks)
 			continue;
 		}
 		uint32_t home = x->at == machine ? bin : FTH_NONE;
-		if (blocks && join_item(o, t, home))
+		if (join_item(o, t, home, block))
 			continue;
 		if (!add_item(o, t, home, (uint32_t)o->params->pool))
 			return false;
@@ -122,11 +122,11 @@ static bool add_machine(struct own *o, uint32_t machine, bool blocks)
 	return true;
 }
 
-static bool fill_pool(struct own *o, const uint32_t *machines, uint32_t n, bool blocks)
+static bool fill_pool(struct own *o, const uint32_t *machines, uint32_t n, uint32_t block)
 {
 	pool_clear(o);
 	for (uint32_t k = 0; k < n; k++)
-		if (!add_machine(o, machines[k], blocks))
+		if (!add_machine(o, machines[k], block))
 			return false;
 	for (size_t k = 0; k < o->waiting.len; k++)
 		if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE &&
@@ -180,8 +180,14 @@ static uint32_t moves_of(const struct own *o, const struct own_split *s)
 /* What the best split of these machines and those that wait saves; 0 if nothing. */
 static double look_at(struct own *o, const uint32_t *machines, uint32_t n, struct own_split *best)
 {
-	if (!fill_pool(o, machines, n, false) && !fill_pool(o, machines, n, true))
-		return 0;
+	uint32_t block = 1, tasks = 0;
+	for (uint32_t k = 0; k < n; k++)
+		tasks += o->machines.data[machines[k]].n;
+	while (block < tasks && tasks / block > (uint32_t)o->params->pool)
+		block *= 2;
+	while (!fill_pool(o, machines, n, block))
+		if ((block *= 2) > 2 * tasks)
+			return 0;
 	o->tried++;
 	own_price_pool(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len);
 	uint32_t blocks[OWN_ITEMS + 2 * OWN_BINS], nblocks;
@@ -200,10 +206,28 @@ static double look_at(struct own *o, const uint32_t *machines, uint32_t n, struc
 	return gain;
 }
 
+/* Alike in all that matters to a pool. */
+static uint64_t signature(const struct own *o, uint32_t machine)
+{
+	const struct own_machine *m = &o->machines.data[machine];
+	uint64_t sum = fth_hash_u64((uint64_t)m->as.offer << 1 | (m->id == FTH_NONE));
+	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next) {
+		const struct own_task *x = &o->tasks.data[t];
+		uint64_t h = fth_hash_u64((uint64_t)x->kind << 2 | (uint64_t)x->pinned << 1 | (x->at == machine));
+		if (x->together || x->item.apart)
+			h = fth_hash_u64(h ^ x->id);
+		uint64_t hours;
+		memcpy(&hours, &x->item.hours, sizeof(hours));
+		sum += fth_hash_u64(h ^ hours);
+	}
+	return sum;
+}
+
 static void touch(struct own *o, uint32_t machine)
 {
 	struct own_machine *m = &o->machines.data[machine];
 	m->waste = own_waste(o, machine, FTH_NONE);
+	m->sign = signature(o, machine);
 	if (m->changed)
 		return;
 	m->changed = true;
@@ -282,43 +306,104 @@ static int by_urgency(const void *a, const void *b)
 	return goes_first(&sorting->tasks.data[x], &sorting->tasks.data[y]) ? -1 : 1;
 }
 
-/* The machine that gains most by one more task. */
-static uint32_t best_machine(struct own *o, uint32_t task)
+/* Where one goes, the other may go for the same. */
+static bool is_alike(const struct own_task *a, const struct own_task *b)
 {
-	uint32_t best = FTH_NONE;
-	double least = 0;
-	for (uint32_t m = 0; m < o->machines.len; m++) {
-		if (!own_fits(o, task, m))
-			continue;
-		double change = own_waste(o, m, task) - o->machines.data[m].waste + o->tasks.data[task].item.move;
-		if (!o->machines.data[m].n)
-			change = FTH_MIN(change, 0); /* an idle machine is better than a new one */
-		if (change < least) {
-			least = change;
-			best = m;
-		}
-	}
-	return best;
+	return a->kind == b->kind && a->item.hours == b->item.hours && a->item.value == b->item.value && a->may_wait == b->may_wait &&
+	       a->item.move == b->item.move && !a->together && !b->together && !a->item.apart && !b->item.apart &&
+	       a->priority == b->priority;
 }
 
-void own_insert(struct own *o)
+/* What a machine's cost changes by with one more task; OWN_NEVER: it has no room. */
+static double change_by(struct own *o, uint32_t machine, uint32_t task)
 {
-	sorting = o;
-	if (o->waiting.len > 1)
-		qsort(o->waiting.data, o->waiting.len, sizeof(*o->waiting.data), by_urgency);
-	for (size_t k = 0; k < o->waiting.len; k++) {
-		uint32_t t = o->waiting.data[k], m = best_machine(o, t);
-		if (m == FTH_NONE)
-			continue;
-		own_put(o, t, m);
+	const struct own_machine *m = &o->machines.data[machine];
+	if (!own_fits(o, task, machine))
+		return OWN_NEVER;
+	double change = own_waste(o, machine, task) - m->waste + o->tasks.data[task].item.move;
+	return m->n ? change : FTH_MIN(change, 0); /* an idle machine is better than a new one */
+}
+
+/* Tasks waiting[from..to) are alike: each to the machine that gains most by it, as long as one does. */
+static void join_machines(struct own *o, size_t from, size_t to)
+{
+	fth_vec_reserve(&o->changes, o->machines.len);
+	for (uint32_t m = 0; m < o->machines.len; m++)
+		o->changes.data[m] = change_by(o, m, o->waiting.data[from]);
+	while (from < to) {
+		uint32_t best = FTH_NONE;
+		double least = 0;
+		for (uint32_t m = 0; m < o->machines.len; m++)
+			if (o->changes.data[m] < least) {
+				least = o->changes.data[m];
+				best = m;
+			}
+		if (best == FTH_NONE)
+			return;
+		own_put(o, o->waiting.data[from++], best);
+		touch(o, best);
+		if (from < to)
+			o->changes.data[best] = change_by(o, best, o->waiting.data[from]);
+	}
+}
+
+/* Of tasks that are alike, how many fit on a machine of their own kind's best number: dollars for each, over its horizon. */
+static double fill_with(const struct own *o, const struct own_item *i, const struct own_buy *b, uint32_t most, uint32_t *ret)
+{
+	const struct fth_alt *a = i->alt[b->type];
+	const struct fth_res *room = &o->view->catalog->types[b->type].capacity;
+	double least = OWN_NEVER, rate = 1, pair = own_pair(&o->speeds, i->klass, i->klass);
+	for (uint32_t n = 1; a && n <= most; n++, rate *= pair) {
+		struct fth_res all;
+		for (uint32_t r = 0; r < FTH_RES_MAX; r++)
+			all.v[r] = a->demand.v[r] * n;
+		if (!fth_res_fits(&all, room))
+			break;
+		double each = b->price * (i->hours + b->billed) / n - i->value * rate * (a->speed_ppm / 1e6) + b->risk * i->loss +
+			      b->boot * i->hourly + i->move;
+		if (each < least) {
+			least = each;
+			*ret = n;
+		}
+	}
+	return least;
+}
+
+/* Tasks that are alike and enough for whole machines get them; returns how many are left over. */
+static size_t buy_whole(struct own *o, size_t from, size_t to)
+{
+	while (to - from > (size_t)o->params->pool) {
+		const struct own_item *i = &o->tasks.data[o->waiting.data[from]].item;
+		uint32_t best = 0, fill = 0;
+		double least = i->queue;
+		for (size_t k = 0; k < o->market.buys.len; k++) {
+			uint32_t n = 0;
+			double each = fill_with(o, i, &o->market.buys.data[k], (uint32_t)(to - from), &n);
+			if (each < least) {
+				least = each;
+				best = (uint32_t)k;
+				fill = n;
+			}
+		}
+		if (!fill)
+			break;
+		uint32_t m = own_add_machine(o, &o->market.buys.data[best]);
+		for (uint32_t k = 0; k < fill; k++)
+			own_put(o, o->waiting.data[from++], m);
+		o->machines.data[m].changed = false;
 		touch(o, m);
 	}
-	/* The rest on new machines, or not yet. */
+	return to - from;
+}
+
+/* The rest of them together, on new machines or not yet. */
+static void buy_for_rest(struct own *o)
+{
 	for (size_t k = 0; k < o->waiting.len;) {
 		struct own_split s;
 		pool_clear(o);
 		for (; k < o->waiting.len; k++)
-			if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE && !join_item(o, o->waiting.data[k], FTH_NONE) &&
+			if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE &&
 			    !add_item(o, o->waiting.data[k], FTH_NONE, (uint32_t)FTH_MIN(o->params->pool, 10)))
 				break;
 		if (!o->pool.nitems)
@@ -330,53 +415,51 @@ void own_insert(struct own *o)
 	}
 }
 
-/* ---- machines that changed ---- */
-
-/* Alike in all that matters to a pool. */
-static uint64_t signature(const struct own *o, uint32_t machine)
+void own_insert(struct own *o)
 {
-	const struct own_machine *m = &o->machines.data[machine];
-	uint64_t sum = fth_hash_u64((uint64_t)m->as.offer << 1 | (m->id == FTH_NONE));
-	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next) {
-		const struct own_task *x = &o->tasks.data[t];
-		uint64_t h = fth_hash_u64((uint64_t)x->kind << 2 | (uint64_t)x->pinned << 1 | (x->at == machine));
-		if (x->together || x->item.apart)
-			h = fth_hash_u64(h ^ x->id);
-		uint64_t hours;
-		memcpy(&hours, &x->item.hours, sizeof(hours));
-		sum += fth_hash_u64(h ^ hours);
+	sorting = o;
+	if (o->waiting.len > 1)
+		qsort(o->waiting.data, o->waiting.len, sizeof(*o->waiting.data), by_urgency);
+	for (size_t a = 0, b; a < o->waiting.len; a = b) {
+		const struct own_task *t = &o->tasks.data[o->waiting.data[a]];
+		for (b = a + 1; b < o->waiting.len && is_alike(t, &o->tasks.data[o->waiting.data[b]]); b++)
+			;
+		join_machines(o, a, b);
+		size_t left = a;
+		while (left < b && o->tasks.data[o->waiting.data[left]].to != FTH_NONE)
+			left++;
+		buy_whole(o, left, b);
 	}
-	return sum;
+	buy_for_rest(o);
 }
 
-/* Machines to look at a changed one with, one of each likeness, the most wasteful first. */
+/* ---- machines that changed ---- */
+
+/* Machines to look at a changed one with, one of each likeness, the most wasteful first; fewer in larger clusters. */
 static void find_partners(struct own *o, uint32_t machine)
 {
 	uint32_t most = (uint32_t)FTH_MAX(8, FTH_MIN(64, 4096 / (o->machines.len + 1)));
 	fth_vec_clear(&o->partners);
-	fth_vec_clear(&o->signatures);
+	if (o->seen.len)
+		fth_map_clear(&o->seen);
 	for (uint32_t m = 0; m < o->machines.len; m++) {
 		const struct own_machine *x = &o->machines.data[m];
 		if (m == machine || !x->usable || (x->id == FTH_NONE && !x->n))
 			continue;
-		uint64_t sign = signature(o, m);
-		bool known = false;
-		for (size_t k = 0; k < o->signatures.len && !known; k++)
-			known = o->signatures.data[k] == sign;
-		if (known)
+		if (o->partners.len == most && o->machines.data[fth_vec_last(&o->partners)].waste >= x->waste)
 			continue;
-		if (o->partners.len == most) {
-			if (o->machines.data[fth_vec_last(&o->partners)].waste >= x->waste)
-				continue;
+		if (fth_map_get(&o->seen, x->sign, NULL))
+			continue;
+		fth_map_put(&o->seen, x->sign, m);
+		if (o->partners.len == most)
 			o->partners.len--;
-		}
-		fth_vec_push(&o->signatures, sign);
 		fth_vec_push(&o->partners, m);
 		size_t at = o->partners.len - 1;
 		for (; at && o->machines.data[o->partners.data[at - 1]].waste < x->waste; at--)
 			o->partners.data[at] = o->partners.data[at - 1];
 		o->partners.data[at] = m;
 	}
+	o->spent += o->machines.len * 4;
 }
 
 /* The best change of a machine alone, with one other, and if that brings nothing with two; made at once. */
@@ -423,16 +506,14 @@ void own_search(struct own *o)
 	bool sweep = o->params->sweep && o->rounds % (uint64_t)o->params->sweep == 0;
 	o->steps_before = own_work_steps(o->work);
 	fth_vec_clear(&o->todo);
-	for (uint32_t m = 0; m < o->machines.len; m++)
-		o->machines.data[m].changed |= sweep;
-	own_insert(o);
+	o->spent = 0;
 	for (uint32_t m = 0; m < o->machines.len; m++) {
-		bool listed = false;
-		for (size_t k = 0; k < o->todo.len && !listed; k++)
-			listed = o->todo.data[k] == m;
-		if (o->machines.data[m].changed && !listed)
+		o->machines.data[m].sign = signature(o, m);
+		o->machines.data[m].changed |= sweep;
+		if (o->machines.data[m].changed)
 			fth_vec_push(&o->todo, m);
 	}
+	own_insert(o);
 	for (size_t k = 0; k < o->todo.len && !out_of_time(o); k++) {
 		uint32_t m = o->todo.data[k];
 		o->machines.data[m].changed = false;
