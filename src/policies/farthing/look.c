@@ -197,6 +197,16 @@ static double horizon_of(const struct own *o, const struct fth_task *t)
 	return hours(FTH_MIN(left, o->params->horizon));
 }
 
+/* Over how many hours a move is written off: where no runtime was told, a task is expected to go on for as long as it has
+ * run, within bounds. */
+static double lasting(const struct own *o, const struct fth_task *t, double horizon)
+{
+	if (t->estimate || t->state != FTH_TASK_RUNNING)
+		return horizon;
+	double age = hours(t->ran + o->now - t->since);
+	return FTH_MAX(horizon / 2, FTH_MIN(age, 8 * horizon));
+}
+
 static bool may_wait(const struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
 {
 	if (t->state != FTH_TASK_WAITING || together || j->kind == FTH_JOB_SERVICE)
@@ -229,7 +239,7 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 	}
 	fth_time begin = d->fetch + d->setup + d->init, end = d->stop + d->save;
 	i->hourly = hourly;
-	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : end));
+	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : end)) * (i->hours / lasting(o, t, i->hours));
 	fth_time lost = begin;
 	if (end > o->market.notice)
 		lost += t->state == FTH_TASK_RUNNING ? o->now - t->since : 0;

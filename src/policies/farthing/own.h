@@ -225,7 +225,8 @@ struct own {
 	FTH_VEC(struct own_memory) memory; /* by instance slot */
 	FTH_VEC(const struct fth_alt **) alts; /* by kind */
 	FTH_VEC(fth_time) moved; /* times of moves within the last hour */
-	uint64_t rounds;
+	fth_time next_sweep;
+	bool unswept; /* something has changed since all machines were looked at */
 	uint64_t tried, solved, taken; /* pools, in this round */
 	/* of the round */
 	fth_time now;

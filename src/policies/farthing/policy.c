@@ -9,7 +9,7 @@ static const char *const market_choices[] = {"any", "spot", "on-demand", NULL};
 
 static const struct fth_param params[] = {
 	{"round", FTH_PARAM_DURATION, offsetof(struct own_params, round), "300s", 1, 86400, NULL, "how often it decides"},
-	{"waiting", FTH_PARAM_REAL, offsetof(struct own_params, waiting), "1", 0, 1e6, NULL,
+	{"waiting", FTH_PARAM_REAL, offsetof(struct own_params, waiting), "1.5", 0, 1e6, NULL,
 	 "what an hour of a job's time is worth beside the machines it needs, in dollars: more buys speed, less buys savings"},
 	{"max_wait", FTH_PARAM_DURATION, offsetof(struct own_params, max_wait), "2h", 0, 1e9, NULL,
 	 "how long a task may be left waiting for a cheap place; 0: not at all"},
@@ -20,10 +20,10 @@ static const struct fth_param params[] = {
 	 "disruption budget: running tasks moved in any hour, at most; 0: no limit"},
 	{"market", FTH_PARAM_CHOICE, offsetof(struct own_params, market), "any", 0, 0, market_choices, "what it may buy"},
 	{"pool", FTH_PARAM_INT, offsetof(struct own_params, pool), "10", 2, OWN_ITEMS, NULL, "tasks that are re-partitioned together, at most"},
-	{"triples", FTH_PARAM_INT, offsetof(struct own_params, triples), "6", 0, 64, NULL,
+	{"triples", FTH_PARAM_INT, offsetof(struct own_params, triples), "3", 0, 64, NULL,
 	 "most wasteful machines of which every two are tried with one that changed"},
 	{"sweep", FTH_PARAM_INT, offsetof(struct own_params, sweep), "24", 0, 1e6, NULL,
-	 "rounds after which all machines are looked at again; 0: never"},
+	 "rounds after which all machines are looked at again if anything has changed; 0: never"},
 	{"markup", FTH_PARAM_REAL, offsetof(struct own_params, markup), "1", 0.1, 10, NULL,
 	 "worth of a task's progress, times the fair price of its demand"},
 	{"value", FTH_PARAM_CHOICE, offsetof(struct own_params, value), "share", 0, 0, value_choices,
@@ -167,7 +167,7 @@ static void carry_out(struct own *o, struct fth_plan *plan)
 	}
 }
 
-/* Be asked again when somebody has waited long enough. */
+/* Be asked again when somebody has waited long enough, or when all machines are to be looked at. */
 static void ask_again(struct own *o, struct fth_plan *plan)
 {
 	fth_time first = FTH_NEVER, round = o->params->round;
@@ -176,8 +176,18 @@ static void ask_again(struct own *o, struct fth_plan *plan)
 		if (t->to == FTH_NONE && t->may_wait)
 			first = FTH_MIN(first, t->since + o->params->max_wait);
 	}
+	if (o->unswept && o->params->sweep && o->machines.len)
+		first = FTH_MIN(first, o->next_sweep);
 	if (first != FTH_NEVER)
 		fth_plan_wake(plan, FTH_MAX((first + round - 1) / round * round, o->now + round));
+}
+
+static bool has_changed(const struct fth_round *round)
+{
+	for (size_t i = 0; i < round->nevents; i++)
+		if (round->events[i].kind != FTH_EV_TIMER)
+			return true;
+	return false;
 }
 
 static int decide(void *self, const struct fth_round *round, struct fth_plan *plan)
@@ -187,13 +197,14 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	own_look(o, round);
 	count_moves(o);
 	o->tried = o->solved = o->taken = 0;
+	o->unswept |= has_changed(round);
 	own_search(o);
 	hold_back(o);
 	carry_out(o, plan);
 	ask_again(o, plan);
-	o->rounds++;
 	if (o->tried) {
 		fth_plan_note(plan, "pools_tried", (double)o->tried);
+		fth_plan_note(plan, "steps", (double)(own_work_steps(o->work) - o->steps_before + o->spent));
 		fth_plan_note(plan, "pools_solved", (double)o->solved);
 		fth_plan_note(plan, "pools_changed", (double)o->taken);
 	}

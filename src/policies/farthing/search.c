@@ -7,8 +7,15 @@
  */
 #include "policies/farthing/own.h"
 
-/* Steps of work in one round, about 2 ns each. */
-static const uint64_t MOST_STEPS = 100000000;
+/* Steps of work in one round, about 5 ns each. */
+static const uint64_t MOST_STEPS = 8000000;
+
+/* Tasks in a pool: in larger clusters there are more pools to choose from, and each is smaller. */
+static uint32_t pool_size(const struct own *o)
+{
+	uint32_t most = o->machines.len <= 40 ? OWN_ITEMS : o->machines.len <= 120 ? 9 : 8;
+	return FTH_MIN(most, (uint32_t)o->params->pool);
+}
 
 /* Dollars: less is rounding. */
 static const double LEAST_GAIN = 1e-6;
@@ -116,7 +123,7 @@ static bool add_machine(struct own *o, uint32_t machine, uint32_t block)
 		uint32_t home = x->at == machine ? bin : FTH_NONE;
 		if (join_item(o, t, home, block))
 			continue;
-		if (!add_item(o, t, home, (uint32_t)o->params->pool))
+		if (!add_item(o, t, home, pool_size(o)))
 			return false;
 	}
 	return true;
@@ -130,7 +137,7 @@ static bool fill_pool(struct own *o, const uint32_t *machines, uint32_t n, uint3
 			return false;
 	for (size_t k = 0; k < o->waiting.len; k++)
 		if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE &&
-		    !add_item(o, o->waiting.data[k], FTH_NONE, (uint32_t)o->params->pool))
+		    !add_item(o, o->waiting.data[k], FTH_NONE, pool_size(o)))
 			break;
 	return o->pool.nitems > 0;
 }
@@ -183,7 +190,7 @@ static double look_at(struct own *o, const uint32_t *machines, uint32_t n, struc
 	uint32_t block = 1, tasks = 0;
 	for (uint32_t k = 0; k < n; k++)
 		tasks += o->machines.data[machines[k]].n;
-	while (block < tasks && tasks / block > (uint32_t)o->params->pool)
+	while (block < tasks && tasks / block > pool_size(o))
 		block *= 2;
 	while (!fill_pool(o, machines, n, block))
 		if ((block *= 2) > 2 * tasks)
@@ -404,7 +411,7 @@ static void buy_for_rest(struct own *o)
 		pool_clear(o);
 		for (; k < o->waiting.len; k++)
 			if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE &&
-			    !add_item(o, o->waiting.data[k], FTH_NONE, (uint32_t)FTH_MIN(o->params->pool, 10)))
+			    !add_item(o, o->waiting.data[k], FTH_NONE, FTH_MIN(pool_size(o), 10u)))
 				break;
 		if (!o->pool.nitems)
 			break;
@@ -482,7 +489,7 @@ static bool improve(struct own *o, uint32_t machine)
 			memcpy(best, set, sizeof(best));
 		}
 	}
-	size_t wide = FTH_MIN((size_t)o->params->triples, o->partners.len);
+	size_t wide = o->machines.len > 64 ? 0 : FTH_MIN((size_t)o->params->triples, o->partners.len);
 	for (size_t a = 0; a < wide && !nbest; a++)
 		for (size_t b = a + 1; b < wide && !out_of_time(o); b++) {
 			set[1] = o->partners.data[a];
@@ -501,9 +508,16 @@ static bool improve(struct own *o, uint32_t machine)
 	return true;
 }
 
+static int by_waste(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	double wx = sorting->machines.data[x].waste, wy = sorting->machines.data[y].waste;
+	return wx != wy ? (wx > wy ? -1 : 1) : x < y ? -1 : x > y;
+}
+
 void own_search(struct own *o)
 {
-	bool sweep = o->params->sweep && o->rounds % (uint64_t)o->params->sweep == 0;
+	bool sweep = o->params->sweep && o->unswept && o->now >= o->next_sweep;
 	o->steps_before = own_work_steps(o->work);
 	fth_vec_clear(&o->todo);
 	o->spent = 0;
@@ -513,6 +527,9 @@ void own_search(struct own *o)
 		if (o->machines.data[m].changed)
 			fth_vec_push(&o->todo, m);
 	}
+	sorting = o;
+	if (o->todo.len > 1)
+		qsort(o->todo.data, o->todo.len, sizeof(*o->todo.data), by_waste);
 	own_insert(o);
 	for (size_t k = 0; k < o->todo.len && !out_of_time(o); k++) {
 		uint32_t m = o->todo.data[k];
@@ -520,5 +537,9 @@ void own_search(struct own *o)
 		if (!o->machines.data[m].usable || (o->machines.data[m].id == FTH_NONE && !o->machines.data[m].n))
 			continue;
 		improve(o, m);
+	}
+	if (sweep) {
+		o->next_sweep = o->now + o->params->sweep * o->params->round;
+		o->unswept = o->taken > 0;
 	}
 }
