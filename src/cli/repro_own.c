@@ -108,19 +108,20 @@ struct other {
 	const char *id, *label, *sim;
 	/* Drawn by our generator with these parameters... */
 	const char *drawn;
-	/* ... or pods of this file, or a variant of Eva's first 1,000 jobs. */
+	/* ... or pods of this file, at this mean gap unless it tells when they came, or a variant of Eva's first jobs. */
 	const char *pods;
+	fth_time gap;
 	double multi_task, multi_gpu;
 };
 
 static const struct other others[] = {
-	{"dense", "drawn anew, a job every 400 s", "", "seed=11,gap=400s", NULL, 0, 0},
-	{"usual", "drawn anew, a job every 1,200 s", "", "seed=12,gap=1200s", NULL, 0, 0},
-	{"sparse", "drawn anew, a job every 3,600 s", "", "seed=13,gap=3600s", NULL, 0, 0},
-	{"coupled", "40 % of the jobs with tasks that advance together", "", NULL, NULL, 0.4, 0},
-	{"multi-gpu", "40 % of the jobs with several GPUs", "", NULL, NULL, 0, 0.4},
-	{"multigpu20", "pods of openb_pod_list_multigpu20", "", NULL, "openb_pod_list_multigpu20.csv", 0, 0},
-	{"cpu100", "pods of openb_pod_list_cpu100", "", NULL, "openb_pod_list_cpu100.csv", 0, 0},
+	{"dense", "drawn anew, a job every 400 s", "", "seed=11,gap=400s", NULL, 0, 0, 0},
+	{"usual", "drawn anew, a job every 1,200 s", "", "seed=12,gap=1200s", NULL, 0, 0, 0},
+	{"sparse", "drawn anew, a job every 3,600 s", "", "seed=13,gap=3600s", NULL, 0, 0, 0},
+	{"coupled", "40 % of the jobs with tasks that advance together", "", NULL, NULL, 0, 0.4, 0},
+	{"multi-gpu", "40 % of the jobs with several GPUs", "", NULL, NULL, 0, 0, 0.4},
+	{"multigpu20", "pods of openb_pod_list_multigpu20", "", NULL, "openb_pod_list_multigpu20.csv", 1200 * FTH_SEC, 0, 0},
+	{"cpu100", "pods of openb_pod_list_cpu100", "", NULL, "openb_pod_list_cpu100.csv", 0, 0, 0},
 };
 enum { OTHERS = FTH_COUNT(others), RIVALS = FTH_COUNT(rivals), JOBS = 1000 };
 
@@ -139,7 +140,7 @@ static int other_world(struct fth_world *w, struct fth_workload *made, const str
 		       struct fth_error *err)
 {
 	char path[4400];
-	struct fth_import_options import = {.mean_gap = 1200 * FTH_SEC, .seed = (uint64_t)req->seed};
+	struct fth_import_options import = {.mean_gap = o->gap, .seed = (uint64_t)req->seed};
 	bool varied = o->multi_task > 0 || o->multi_gpu > 0;
 	int r = fth_eva_world(w, req->data, varied ? "pai_full_gavel.csv" : NULL, err);
 	if (r)
