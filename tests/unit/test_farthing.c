@@ -117,7 +117,7 @@ static void draw_pool(struct draw *d)
 	}
 	for (uint32_t b = 0; b < p->nbins; b++) {
 		struct own_bin *x = &p->bin[b];
-		*x = (struct own_bin){.as = d->buys[below(d, TYPES)]};
+		*x = (struct own_bin){.as = d->buys[below(d, TYPES)], .linger = below(d, 2) ? real(d, 0, 1) : 0};
 		x->room = d->types[x->as.type].capacity;
 		for (uint32_t n = below(d, 3); n; n--) {
 			struct own_item i = draw_item(d);
@@ -150,7 +150,7 @@ static double plain_cost(const struct draw *d, uint32_t items, const struct own_
 	const struct own_item *there[MOST + OWN_FIXED];
 	uint32_t n = 0, type = bin ? bin->as.type : buy->type;
 	struct fth_res room = bin ? bin->room : d->types[type].capacity;
-	double cost = 0, hours = bin ? bin->hours : 0, worth = 0, risk = bin ? bin->as.risk : buy->risk;
+	double cost = 0, hours = bin ? FTH_MAX(bin->hours, bin->linger) : 0, worth = 0, risk = bin ? bin->as.risk : buy->risk;
 	for (uint32_t k = 0; k < d->pool.nitems; k++) {
 		const struct own_item *i = &d->pool.item[k];
 		if (!(items >> k & 1))
@@ -184,7 +184,7 @@ static double try_all(const struct draw *d, uint32_t k, uint32_t *bin, uint32_t 
 	if (k == p->nitems) {
 		double sum = queued;
 		for (uint32_t b = 0; b < p->nbins; b++)
-			if (bin[b] || p->bin[b].occupied)
+			if (bin[b] || p->bin[b].occupied || p->bin[b].linger > 0)
 				sum += plain_cost(d, bin[b], &p->bin[b], b, NULL);
 		for (uint32_t g = 0; g < ngroups; g++) {
 			double least = OWN_NEVER;
@@ -225,7 +225,7 @@ static double recount(const struct draw *d, const struct own_split *s, uint32_t 
 	*all = s->queued;
 	for (uint32_t b = 0; b < d->pool.nbins; b++) {
 		*all += s->bin[b];
-		if (s->bin[b] || d->pool.bin[b].occupied)
+		if (s->bin[b] || d->pool.bin[b].occupied || d->pool.bin[b].linger > 0)
 			sum += plain_cost(d, s->bin[b], &d->pool.bin[b], b, NULL);
 	}
 	for (uint32_t f = 0; f < s->nnew; f++) {

@@ -5,6 +5,9 @@
  */
 #include "policies/farthing/own.h"
 
+/* A machine is another one when it has met so many new tasks. */
+static const double MET = 3;
+
 static double hours(fth_time t)
 {
 	return (double)t / (double)FTH_HOUR;
@@ -198,13 +201,15 @@ static double horizon_of(const struct own *o, const struct fth_task *t)
 }
 
 /* Over how many hours a move is written off: where no runtime was told, a task is expected to go on for as long as it has
- * run, within bounds. */
+ * run, within bounds; with an estimate, which may be far off, over an eighth of what it leaves. Nor does what a move makes of a machine last
+ * longer than until other tasks have come to it. */
 static double lasting(const struct own *o, const struct fth_task *t, double horizon)
 {
-	if (t->estimate || t->state != FTH_TASK_RUNNING)
+	if (t->state != FTH_TASK_RUNNING)
 		return horizon;
 	double age = hours(t->ran + o->now - t->since);
-	return FTH_MAX(horizon / 2, FTH_MIN(age, 8 * horizon));
+	double lasts = t->estimate ? horizon / 8 : FTH_MAX(horizon / 2, FTH_MIN(age, 8 * horizon));
+	return FTH_MIN(lasts, o->refill);
 }
 
 static bool may_wait(const struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
@@ -239,13 +244,15 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 	}
 	fth_time begin = d->fetch + d->setup + d->init, end = d->stop + d->save;
 	i->hourly = hourly;
-	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : end)) * (i->hours / lasting(o, t, i->hours));
+	/* While its state is saved it keeps its room there, and what it goes to stands ready: both are paid for. */
+	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : 2 * end)) * (i->hours / lasting(o, t, i->hours));
 	fth_time lost = begin;
 	if (end > o->market.notice)
 		lost += t->state == FTH_TASK_RUNNING ? o->now - t->since : 0;
 	i->loss = hourly * (hours(lost) + (end > o->market.notice ? i->hours / 2 : 0)) * i->hours;
 	i->queue = x->may_wait ? 0 : OWN_NEVER;
 	i->home = FTH_NONE;
+	i->linger = x->at == FTH_NONE ? 0 : hours(end);
 	i->apart = j->anti_affinity;
 	i->alt = alternatives(o, t->kind);
 }
@@ -383,8 +390,26 @@ static void set_paces(struct own *o)
 	}
 }
 
+/* Tasks that have come of late, by the hour, give the time until a machine has met some new ones. */
+static void count_arrivals(struct own *o, const struct fth_round *round)
+{
+	double came = 0;
+	if (o->last > 0 && round->now > o->last)
+		o->arrivals *= fth_exp(-hours(round->now - o->last));
+	o->last = round->now;
+	for (size_t i = 0; i < round->nevents; i++) {
+		const struct fth_job *j = NULL;
+		if (round->events[i].kind == FTH_EV_JOB_SUBMITTED)
+			j = fth_view_job(round->view, round->events[i].job);
+		came += j ? j->ntasks : 0;
+	}
+	o->arrivals += came;
+	o->refill = MET * (round->view->ninstances + 1) / (o->arrivals + 0.01);
+}
+
 void own_look(struct own *o, const struct fth_round *round)
 {
+	count_arrivals(o, round);
 	o->now = round->now;
 	o->view = round->view;
 	fth_vec_clear(&o->tasks);

@@ -113,6 +113,7 @@ struct own_item {
 	double loss;    /* dollars lost with its machine, times its horizon */
 	double queue;   /* dollars for leaving it waiting; OWN_NEVER: it may not */
 	uint32_t home;  /* bin it is on; FTH_NONE */
+	double linger;  /* hours for which it keeps its room there when it leaves */
 	fth_sym apart;  /* never beside another with the same value */
 	const struct fth_alt *const *alt; /* by type; NULL where it cannot run */
 };
@@ -125,6 +126,7 @@ struct own_bin {
 	uint32_t nfixed;       /* their classes, with the value of each */
 	struct own_item fixed[OWN_FIXED];
 	double hours;          /* longest horizon of those that stay */
+	double linger;         /* hours until it is empty if all others leave */
 };
 
 struct own_pool {
@@ -197,7 +199,9 @@ struct own_task {
 	int32_t priority;
 	fth_time since;
 	struct own_item item;
-	double saves, costs; /* dollars: of the change that moved it, for the reason given */
+	/* For the reason given: machines of the pool that was re-packed last with it, what that cost before and after. */
+	uint32_t pooled;
+	double before, after;
 };
 
 struct own_machine {
@@ -225,6 +229,9 @@ struct own {
 	FTH_VEC(struct own_memory) memory; /* by instance slot */
 	FTH_VEC(const struct fth_alt **) alts; /* by kind */
 	FTH_VEC(fth_time) moved; /* times of moves within the last hour */
+	fth_time last;    /* round */
+	double arrivals;  /* tasks an hour, of late */
+	double refill;    /* hours until a machine has met new tasks */
 	fth_time next_sweep;
 	bool unswept; /* something has changed since all machines were looked at */
 	uint64_t tried, solved, taken; /* pools, in this round */
@@ -263,5 +270,7 @@ double own_waste(struct own *o, uint32_t machine, uint32_t with);
 /* ---- search.c ---- */
 void own_insert(struct own *o);
 void own_search(struct own *o);
+/* Dollars over its horizon, its worth counted, on the best machine of its own. */
+double own_alone(const struct own *o, uint32_t task);
 
 #endif

@@ -127,19 +127,46 @@ static fth_instance_id launch(struct own *o, struct fth_plan *plan, uint32_t mac
 	return fth_plan_launch(plan, offers, n, why);
 }
 
-static void send(struct own *o, struct fth_plan *plan, struct own_task *t)
+/* What its place costs over the horizon, its worth counted, and what the other ways would. */
+static void place(struct own *o, struct fth_plan *plan, uint32_t task)
 {
-	const struct own_machine *m = &o->machines.data[t->to];
-	struct fth_reason why = {NULL, {nano(t->saves), nano(t->costs), nano(m->as.price)}};
-	if (t->at == FTH_NONE) {
-		why.text = "the cheapest place for it now: starting there costs $1 of its time, on a machine of $2/h";
-		fth_plan_place(plan, t->id, m->id, why);
-		return;
-	}
-	why.text = t->doomed ? "its machine is about to be taken"
-			     : "re-packing its pool saves $0 within the horizon, the $1 of this move paid, to a machine of $2/h";
-	fth_plan_migrate(plan, t->id, m->id, why);
+	uint32_t to = o->tasks.data[task].to;
+	bool may_wait = o->tasks.data[task].may_wait;
+	double with = own_waste(o, to, FTH_NONE);
+	own_take(o, task);
+	double here = with - own_waste(o, to, FTH_NONE) + o->tasks.data[task].item.move, alone = own_alone(o, task);
+	own_put(o, task, to);
+	struct fth_reason why = {NULL, {nano(here), alone < OWN_NEVER ? nano(alone) : 0, 0}};
+	if (alone >= OWN_NEVER)
+		why.text = "here it adds $0 within the horizon, its work counted as a gain; no machine of its own can be had";
+	else if (may_wait)
+		why.text = "here it adds $0 within the horizon, its work counted as a gain; a machine of its own would add $1, waiting on $2";
+	else
+		why.text = "here it adds $0 within the horizon, its work counted as a gain; a machine of its own would add $1; it may not wait";
+	fth_plan_place(plan, o->tasks.data[task].id, o->machines.data[to].id, why);
+}
+
+static void move(struct own *o, struct fth_plan *plan, const struct own_task *t)
+{
+	static const char *const by_pool[] = {
+		"a place was found for it",
+		"re-packing its machine: price less work done is $1 within the horizon instead of $0, this move's $2 paid",
+		"re-packing its machine with one other: price less work done is $1 within the horizon instead of $0, this move's $2 paid",
+		"re-packing its machine with two others: price less work done is $1 within the horizon instead of $0, this move's $2 paid",
+	};
+	struct fth_reason why = {by_pool[FTH_MIN(t->pooled, 3u)], {nano(t->before), nano(t->after), nano(t->item.move)}};
+	if (t->doomed)
+		why = (struct fth_reason){"its machine is about to be taken", {0}};
+	fth_plan_migrate(plan, t->id, o->machines.data[t->to].id, why);
 	fth_vec_push(&o->moved, o->now);
+}
+
+static void send(struct own *o, struct fth_plan *plan, uint32_t task)
+{
+	if (o->tasks.data[task].at == FTH_NONE)
+		place(o, plan, task);
+	else
+		move(o, plan, &o->tasks.data[task]);
 }
 
 static void carry_out(struct own *o, struct fth_plan *plan)
@@ -149,9 +176,9 @@ static void carry_out(struct own *o, struct fth_plan *plan)
 		if (m->id == FTH_NONE && m->n)
 			m->id = launch(o, plan, k);
 	}
-	for (size_t k = 0; k < o->tasks.len; k++)
+	for (uint32_t k = 0; k < o->tasks.len; k++)
 		if (o->tasks.data[k].to != FTH_NONE && o->tasks.data[k].to != o->tasks.data[k].at)
-			send(o, plan, &o->tasks.data[k]);
+			send(o, plan, k);
 	for (size_t k = 0; k < o->machines.len; k++) {
 		const struct own_machine *m = &o->machines.data[k];
 		if (m->id == FTH_NONE || !m->usable)

@@ -133,7 +133,7 @@ static void price_bin(struct own_work *w, const struct stop *s, uint32_t b, doub
 	const struct own_bin *bin = &w->pool->bin[b];
 	if (!fits(w, &s->need, &bin->room))
 		return;
-	double hours = FTH_MAX(s->hours, bin->hours);
+	double hours = FTH_MAX(FTH_MAX(s->hours, bin->hours), bin->linger);
 	w->bin[b][s->items] = bin->as.price * hours - value + bin->as.risk * s->loss + s->moves - s->home[b];
 }
 
@@ -320,7 +320,7 @@ static void price_all(struct own_work *w)
 		const struct own_bin *bin = &w->pool->bin[b];
 		for (uint32_t s = 0; s < sets; s++)
 			w->bin[b][s] = OWN_NEVER;
-		w->bin[b][0] = bin->occupied ? bin->as.price * bin->hours : 0;
+		w->bin[b][0] = bin->as.price * FTH_MAX(bin->hours, bin->linger);
 	}
 	for (size_t k = 0; k < w->nbuys && groups < 100; k++)
 		if (!group[k])

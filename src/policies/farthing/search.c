@@ -106,7 +106,7 @@ static bool add_machine(struct own *o, uint32_t machine, uint32_t block)
 		p->bin[bin].room = o->view->catalog->types[m->as.type].capacity;
 		p->bin[bin].occupied = false;
 		p->bin[bin].nfixed = 0;
-		p->bin[bin].hours = 0;
+		p->bin[bin].hours = p->bin[bin].linger = 0;
 		o->bin_machine[p->nbins++] = machine;
 	}
 	o->pooled[o->npooled++] = machine;
@@ -121,6 +121,8 @@ static bool add_machine(struct own *o, uint32_t machine, uint32_t block)
 			continue;
 		}
 		uint32_t home = x->at == machine ? bin : FTH_NONE;
+		if (home != FTH_NONE)
+			p->bin[bin].linger = FTH_MAX(p->bin[bin].linger, x->item.linger);
 		if (join_item(o, t, home, block))
 			continue;
 		if (!add_item(o, t, home, pool_size(o)))
@@ -241,7 +243,7 @@ static void touch(struct own *o, uint32_t machine)
 	fth_vec_push(&o->todo, machine);
 }
 
-static void send(struct own *o, uint32_t item, uint32_t to, double gain)
+static void send(struct own *o, uint32_t item, uint32_t to, double gain, double cost)
 {
 	for (size_t k = 0; k < o->members.len; k++) {
 		if (o->members.data[k].item != item)
@@ -255,8 +257,9 @@ static void send(struct own *o, uint32_t item, uint32_t to, double gain)
 		if (to != FTH_NONE)
 			own_put(o, t, to);
 		x = &o->tasks.data[t];
-		x->saves = gain;
-		x->costs = x->item.move;
+		x->pooled = o->npooled;
+		x->before = cost + gain;
+		x->after = cost;
 	}
 }
 
@@ -281,7 +284,7 @@ static void adopt(struct own *o, const struct own_split *s, double gain)
 				target[k] = m;
 	}
 	for (uint32_t k = 0; k < o->pool.nitems; k++)
-		send(o, k, target[k], gain);
+		send(o, k, target[k], gain, s->cost);
 	o->taken++;
 	for (uint32_t k = 0; k < nold; k++)
 		touch(o, old[k]);
@@ -313,6 +316,9 @@ static int by_urgency(const void *a, const void *b)
 	return goes_first(&sorting->tasks.data[x], &sorting->tasks.data[y]) ? -1 : 1;
 }
 
+/* How much less good places may be that are preferred for their fit, as a share of the task's worth. */
+static const double TIE = 0.02;
+
 /* Where one goes, the other may go for the same. */
 static bool is_alike(const struct own_task *a, const struct own_task *b)
 {
@@ -327,8 +333,19 @@ static double change_by(struct own *o, uint32_t machine, uint32_t task)
 	const struct own_machine *m = &o->machines.data[machine];
 	if (!own_fits(o, task, machine))
 		return OWN_NEVER;
-	double change = own_waste(o, machine, task) - m->waste + o->tasks.data[task].item.move;
-	return m->n ? change : FTH_MIN(change, 0); /* an idle machine is better than a new one */
+	const struct own_item *i = &o->tasks.data[task].item;
+	double change = own_waste(o, machine, task) - m->waste + i->move;
+	if (!m->n)
+		return FTH_MIN(change, 0); /* an idle machine is better than a new one */
+	/* Of places that are equally good the fullest, and one that ends when the task does. */
+	double free = 0, longest = 0;
+	const struct fth_res *all = &o->view->catalog->types[m->as.type].capacity;
+	for (uint32_t r = 0; r < o->view->catalog->nres; r++)
+		free = all->v[r] ? FTH_MAX(free, (double)m->room.v[r] / (double)all->v[r]) : free;
+	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next)
+		longest = FTH_MAX(longest, o->tasks.data[t].item.hours);
+	double apart = longest > i->hours ? 1 - i->hours / longest : 0;
+	return change + TIE * i->value * (free + apart);
 }
 
 /* Tasks waiting[from..to) are alike: each to the machine that gains most by it, as long as one does. */
@@ -372,6 +389,17 @@ static double fill_with(const struct own *o, const struct own_item *i, const str
 			least = each;
 			*ret = n;
 		}
+	}
+	return least;
+}
+
+double own_alone(const struct own *o, uint32_t task)
+{
+	double least = OWN_NEVER;
+	for (size_t k = 0; k < o->market.buys.len; k++) {
+		uint32_t n;
+		double each = fill_with(o, &o->tasks.data[task].item, &o->market.buys.data[k], 1, &n);
+		least = FTH_MIN(least, each);
 	}
 	return least;
 }
