@@ -43,6 +43,8 @@ static void look_at_machines(struct own *o)
 	const struct fth_view *v = o->view;
 	fth_vec_clear(&o->machines);
 	fth_vec_reserve(&o->machine_of, v->instance_slots);
+	fth_vec_reserve(&o->held, v->catalog->ntypes);
+	memset(o->held.data, 0, v->catalog->ntypes * sizeof(*o->held.data));
 	for (fth_instance_id id = v->first_instance; id != FTH_NONE;) {
 		const struct fth_instance *i = fth_view_instance(v, id);
 		id = i->next;
@@ -57,7 +59,24 @@ static void look_at_machines(struct own *o)
 					.first = FTH_NONE,
 					.usable = !i->leaving && !i->revoked,
 					.ready = i->state == FTH_INSTANCE_READY};
+		if (m.usable)
+			m.as.price = own_marginal(v->catalog, &m.as, o->held.data[i->type]++, o->params->committed);
 		fth_vec_push(&o->machines, m);
+	}
+	own_price_buys(o);
+}
+
+void own_price_buys(struct own *o)
+{
+	fth_vec_clear(&o->buys);
+	for (size_t k = 0; k < o->market.buys.len; k++) {
+		struct own_buy b = o->market.buys.data[k];
+		b.price = own_marginal(o->view->catalog, &b, o->held.data[b.type], o->params->committed);
+		fth_vec_push(&o->buys, b);
+		size_t at = o->buys.len - 1;
+		for (; at && o->buys.data[at - 1].price > b.price; at--)
+			o->buys.data[at] = o->buys.data[at - 1];
+		o->buys.data[at] = b;
 	}
 }
 
@@ -71,6 +90,7 @@ uint32_t own_add_machine(struct own *o, const struct own_buy *buy)
 				.usable = true,
 				.changed = true};
 	fth_vec_push(&o->machines, m);
+	o->held.data[buy->type]++;
 	return (uint32_t)o->machines.len - 1;
 }
 

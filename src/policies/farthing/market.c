@@ -42,6 +42,19 @@ struct own_buy own_buy_of(const struct own_market *m, const struct fth_catalog *
 	return b;
 }
 
+double own_marginal(const struct fth_catalog *c, const struct own_buy *b, uint32_t held, int64_t committed)
+{
+	double least = b->price;
+	if (c->offers[b->offer].market == FTH_SPOT || (int64_t)held >= committed)
+		return least;
+	for (fth_offer_id id = 0; id < c->noffers; id++) {
+		const struct fth_offer *o = &c->offers[id];
+		if (o->contract.term && o->type == b->type)
+			least = FTH_MIN(least, o->contract.every_hour ? 0 : fth_usd(o->price));
+	}
+	return least;
+}
+
 /* One offer a type and market: the cheapest, of equal ones the one less often taken. */
 static void list_offers(struct own_market *m, const struct fth_catalog *c, const struct own_params *p)
 {

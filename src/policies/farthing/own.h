@@ -88,6 +88,8 @@ struct own_params;
 void own_market_release(struct own_market *m);
 void own_market_round(struct own_market *m, const struct fth_round *round, const struct own_params *p);
 struct own_buy own_buy_of(const struct own_market *m, const struct fth_catalog *c, fth_offer_id offer);
+/* What an hour of one more machine adds to the bill when so many of its type are held and so many are paid for in any case. */
+double own_marginal(const struct fth_catalog *c, const struct own_buy *b, uint32_t held, int64_t committed);
 
 /* ---- value.c ---- */
 
@@ -176,8 +178,9 @@ struct own_params {
 	int64_t triples;      /* most wasteful machines that are tried as third ones */
 	int64_t sweep;        /* rounds between looking at all machines */
 	int64_t moves_per_hour;
+	int64_t committed;    /* machines of each type with a contract that are paid for in any case */
 	double t;
-	int value, interference, market;
+	int value, interference, market, contract;
 	bool moves;
 };
 enum own_value { OWN_SHARE = 0, OWN_ALONE };
@@ -238,6 +241,8 @@ struct own {
 	/* of the round */
 	fth_time now;
 	const struct fth_view *view;
+	FTH_VEC(struct own_buy) buys; /* what can be bought at what it adds to the bill, cheapest first */
+	FTH_VEC(uint32_t) held;       /* machines by type */
 	FTH_VEC(struct own_task) tasks;
 	FTH_VEC(struct own_machine) machines;
 	FTH_VEC(uint32_t) machine_of; /* by instance slot */
@@ -264,6 +269,8 @@ void own_put(struct own *o, uint32_t task, uint32_t machine);
 void own_take(struct own *o, uint32_t task);
 uint32_t own_add_machine(struct own *o, const struct own_buy *buy);
 const struct fth_res *own_demand(const struct own *o, uint32_t task, fth_type_id type);
+/* Prices of new machines, as many being held as are planned now. */
+void own_price_buys(struct own *o);
 bool own_fits(const struct own *o, uint32_t task, uint32_t machine);
 double own_waste(struct own *o, uint32_t machine, uint32_t with);
 

@@ -5,6 +5,7 @@
 
 static const char *const value_choices[] = {"share", "alone", NULL};
 static const char *const interference_choices[] = {"learnt", "constant", "ignored", NULL};
+static const char *const contract_choices[] = {"on-demand", "hybrid", "online", "committed", NULL};
 static const char *const market_choices[] = {"any", "spot", "on-demand", NULL};
 
 static const struct fth_param params[] = {
@@ -18,6 +19,11 @@ static const struct fth_param params[] = {
 	{"moves", FTH_PARAM_BOOL, offsetof(struct own_params, moves), "true", 0, 0, NULL, "whether running tasks may be moved at all"},
 	{"moves_per_hour", FTH_PARAM_INT, offsetof(struct own_params, moves_per_hour), "0", 0, 1e9, NULL,
 	 "disruption budget: running tasks moved in any hour, at most; 0: no limit"},
+	{"committed", FTH_PARAM_INT, offsetof(struct own_params, committed), "0", 0, 1e9, NULL,
+	 "machines of each type with a contract in the catalog that are bought already: using one adds what the contract says to the bill"},
+	{"contract", FTH_PARAM_CHOICE, offsetof(struct own_params, contract), "on-demand", 0, 0, contract_choices,
+	 "how the use is paid for in the end: on demand, or with the catalog's contracts bought with hindsight (hybrid), by forecast "
+	 "(online), or with hindsight over whole terms with fees in full (committed)"},
 	{"market", FTH_PARAM_CHOICE, offsetof(struct own_params, market), "any", 0, 0, market_choices, "what it may buy"},
 	{"pool", FTH_PARAM_INT, offsetof(struct own_params, pool), "10", 2, OWN_ITEMS, NULL, "tasks that are re-partitioned together, at most"},
 	{"triples", FTH_PARAM_INT, offsetof(struct own_params, triples), "3", 0, 64, NULL,
@@ -62,6 +68,8 @@ static void fini(void *self)
 	fth_vec_release(&o->alts);
 	fth_vec_release(&o->memory);
 	fth_vec_release(&o->moved);
+	fth_vec_release(&o->buys);
+	fth_vec_release(&o->held);
 	fth_vec_release(&o->tasks);
 	fth_vec_release(&o->machines);
 	fth_vec_release(&o->machine_of);

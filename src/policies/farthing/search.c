@@ -198,7 +198,7 @@ static double look_at(struct own *o, const uint32_t *machines, uint32_t n, struc
 		if ((block *= 2) > 2 * tasks)
 			return 0;
 	o->tried++;
-	own_price_pool(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len);
+	own_price_pool(o->work, &o->pool, &o->speeds, o->view->catalog, o->buys.data, o->buys.len);
 	uint32_t blocks[OWN_ITEMS + 2 * OWN_BINS], nblocks;
 	double now = cost_now(o, blocks, &nblocks);
 	double bound = own_bound(o->work, blocks, nblocks);
@@ -277,7 +277,7 @@ static void adopt(struct own *o, const struct own_split *s, double gain)
 			if (s->bin[b] >> k & 1)
 				target[k] = o->bin_machine[b];
 	for (uint32_t f = 0; f < s->nnew; f++) {
-		uint32_t m = own_add_machine(o, &o->market.buys.data[s->fresh[f].buy]);
+		uint32_t m = own_add_machine(o, &o->buys.data[s->fresh[f].buy]);
 		o->machines.data[m].changed = false;
 		for (uint32_t k = 0; k < o->pool.nitems; k++)
 			if (s->fresh[f].items >> k & 1)
@@ -286,6 +286,8 @@ static void adopt(struct own *o, const struct own_split *s, double gain)
 	for (uint32_t k = 0; k < o->pool.nitems; k++)
 		send(o, k, target[k], gain, s->cost);
 	o->taken++;
+	if (o->params->committed && s->nnew)
+		own_price_buys(o);
 	for (uint32_t k = 0; k < nold; k++)
 		touch(o, old[k]);
 	for (uint32_t k = 0; k < o->pool.nitems; k++)
@@ -396,9 +398,9 @@ static double fill_with(const struct own *o, const struct own_item *i, const str
 double own_alone(const struct own *o, uint32_t task)
 {
 	double least = OWN_NEVER;
-	for (size_t k = 0; k < o->market.buys.len; k++) {
+	for (size_t k = 0; k < o->buys.len; k++) {
 		uint32_t n;
-		double each = fill_with(o, &o->tasks.data[task].item, &o->market.buys.data[k], 1, &n);
+		double each = fill_with(o, &o->tasks.data[task].item, &o->buys.data[k], 1, &n);
 		least = FTH_MIN(least, each);
 	}
 	return least;
@@ -411,9 +413,9 @@ static size_t buy_whole(struct own *o, size_t from, size_t to)
 		const struct own_item *i = &o->tasks.data[o->waiting.data[from]].item;
 		uint32_t best = 0, fill = 0;
 		double least = i->queue;
-		for (size_t k = 0; k < o->market.buys.len; k++) {
+		for (size_t k = 0; k < o->buys.len; k++) {
 			uint32_t n = 0;
-			double each = fill_with(o, i, &o->market.buys.data[k], (uint32_t)(to - from), &n);
+			double each = fill_with(o, i, &o->buys.data[k], (uint32_t)(to - from), &n);
 			if (each < least) {
 				least = each;
 				best = (uint32_t)k;
@@ -422,7 +424,10 @@ static size_t buy_whole(struct own *o, size_t from, size_t to)
 		}
 		if (!fill)
 			break;
-		uint32_t m = own_add_machine(o, &o->market.buys.data[best]);
+		struct own_buy buy = o->buys.data[best];
+		uint32_t m = own_add_machine(o, &buy);
+		if (o->params->committed)
+			own_price_buys(o);
 		for (uint32_t k = 0; k < fill; k++)
 			own_put(o, o->waiting.data[from++], m);
 		o->machines.data[m].changed = false;
@@ -443,7 +448,7 @@ static void buy_for_rest(struct own *o)
 				break;
 		if (!o->pool.nitems)
 			break;
-		own_price_pool(o->work, &o->pool, &o->speeds, o->view->catalog, o->market.buys.data, o->market.buys.len);
+		own_price_pool(o->work, &o->pool, &o->speeds, o->view->catalog, o->buys.data, o->buys.len);
 		own_repartition(o->work, &s);
 		if (s.cost < OWN_NEVER)
 			adopt(o, &s, 0);
