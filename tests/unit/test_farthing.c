@@ -307,6 +307,22 @@ static void shares_are_the_cheapest_mix(void **state)
 	near(own_fair_share(&v, 3, buys, 2), 0); /* nothing holds it */
 }
 
+static void what_is_bought_already_adds_nothing(void **state)
+{
+	(void)state;
+	struct fth_offer offers[3] = {{.type = 0, .price = FTH_USD, .available = true},
+				      {.type = 0, .price = FTH_USD / 4, .available = true, .market = FTH_SPOT},
+				      {.type = 0, .price = FTH_USD / 2, .market = FTH_RESERVED, .contract = {.term = FTH_DAY}}};
+	struct fth_catalog catalog = {.offers = offers, .noffers = 3};
+	struct own_buy dear = {.offer = 0, .price = 1}, spot = {.offer = 1, .price = 0.25};
+	near(own_marginal(&catalog, &dear, 0, 0), 1);
+	near(own_marginal(&catalog, &dear, 1, 2), 0.5); /* charged for the hours used */
+	near(own_marginal(&catalog, &dear, 2, 2), 1);
+	near(own_marginal(&catalog, &spot, 0, 2), 0.25);
+	offers[2].contract.every_hour = true;
+	near(own_marginal(&catalog, &dear, 1, 2), 0);
+}
+
 /* ---- interference ---- */
 
 static void pairs_are_learnt_from_sets(void **state)
@@ -357,6 +373,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(repartition_is_the_best_there_is),
 		cmocka_unit_test(shares_are_the_cheapest_mix),
+		cmocka_unit_test(what_is_bought_already_adds_nothing),
 		cmocka_unit_test(pairs_are_learnt_from_sets),
 		cmocka_unit_test(sets_that_break_the_model_are_remembered),
 	};

@@ -72,6 +72,8 @@ void own_price_buys(struct own *o)
 	for (size_t k = 0; k < o->market.buys.len; k++) {
 		struct own_buy b = o->market.buys.data[k];
 		b.price = own_marginal(o->view->catalog, &b, o->held.data[b.type], o->params->committed);
+		/* The more of them there are already, the more would fall together. */
+		b.risk *= 1 + (double)o->held.data[b.type] / (double)(o->machines.len + 1);
 		fth_vec_push(&o->buys, b);
 		size_t at = o->buys.len - 1;
 		for (; at && o->buys.data[at - 1].price > b.price; at--)
@@ -232,14 +234,14 @@ static double lasting(const struct own *o, const struct fth_task *t, double hori
 	return FTH_MIN(lasts, o->refill);
 }
 
-static bool may_wait(const struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
+/* Until when a task may be left waiting: not at all if others wait for it or its deadline is near. */
+static fth_time wait_until(const struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
 {
 	if (t->state != FTH_TASK_WAITING || together || j->kind == FTH_JOB_SERVICE)
-		return false;
+		return 0;
 	if (j->deadline != FTH_NEVER && j->deadline - o->now < 2 * (t->estimate + o->params->max_wait))
-		return false;
-	fth_time most = t->estimate ? FTH_MIN(o->params->max_wait, t->estimate / 8) : o->params->max_wait;
-	return o->now - t->since < most;
+		return 0;
+	return t->since + (t->estimate ? FTH_MIN(o->params->max_wait, t->estimate / 8) : o->params->max_wait);
 }
 
 static void set_item(struct own *o, const struct fth_job *j, const struct fth_task *t, struct own_task *x)
@@ -266,10 +268,10 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 	i->hourly = hourly;
 	/* While its state is saved it keeps its room there, and what it goes to stands ready: both are paid for. */
 	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : 2 * end)) * (i->hours / lasting(o, t, i->hours));
-	fth_time lost = begin;
-	if (end > o->market.notice)
-		lost += t->state == FTH_TASK_RUNNING ? o->now - t->since : 0;
-	i->loss = hourly * (hours(lost) + (end > o->market.notice ? i->hours / 2 : 0)) * i->hours;
+	/* Saved if it is noticed in time; else what it did since it was started is lost. */
+	bool saved = end + o->params->round <= o->market.notice;
+	fth_time lost = begin + (!saved && t->state == FTH_TASK_RUNNING ? o->now - t->since : 0);
+	i->loss = hourly * (hours(lost) + (saved ? 0 : i->hours / 2)) * i->hours;
 	i->queue = x->may_wait ? 0 : OWN_NEVER;
 	i->home = FTH_NONE;
 	i->linger = x->at == FTH_NONE ? 0 : hours(end);
@@ -303,7 +305,8 @@ static void look_at_job(struct own *o, const struct fth_job *j)
 		if (x.at == FTH_NONE && (x.pinned || t->target != FTH_NONE))
 			continue;
 		x.doomed = x.at != FTH_NONE && !o->machines.data[x.at].usable;
-		x.may_wait = may_wait(o, j, t, together);
+		x.until = wait_until(o, j, t, together);
+		x.may_wait = o->now < x.until;
 		set_item(o, j, t, &x);
 		if (x.at == FTH_NONE && !can_run(o, &x))
 			continue;

@@ -14,7 +14,7 @@ void own_market_release(struct own_market *m)
 
 static bool is_wanted(const struct fth_offer *o, const struct own_params *p)
 {
-	if (!o->available || o->contract.term)
+	if (!o->available || o->market == FTH_RESERVED)
 		return false;
 	return p->market == OWN_ANY || (p->market == OWN_SPOT) == (o->market == FTH_SPOT);
 }
@@ -89,6 +89,12 @@ static void note_loss(struct own_market *m, const struct fth_view *v, const stru
 	const struct fth_instance *i = fth_view_instance(v, ev->instance);
 	if (!i)
 		return;
+	if (ev->kind == FTH_EV_REVOCATION_NOTICE) {
+		m->notice = FTH_MAX(0, ev->at - ev->time);
+		return;
+	}
+	if (ev->kind == FTH_EV_INSTANCE_REVOKED && !i->revoked)
+		m->notice = 0;
 	while (m->record.len <= i->offer)
 		fth_vec_push(&m->record, (struct own_record){0});
 	struct own_record *r = &m->record.data[i->offer];
@@ -103,7 +109,7 @@ void own_market_round(struct own_market *m, const struct fth_round *round, const
 		const struct fth_event *ev = &round->events[i];
 		if (ev->kind == FTH_EV_OFFER_CHANGED)
 			m->known = false;
-		if (ev->kind == FTH_EV_INSTANCE_REVOKED || ev->kind == FTH_EV_INSTANCE_GONE)
+		if (ev->kind == FTH_EV_INSTANCE_REVOKED || ev->kind == FTH_EV_INSTANCE_GONE || ev->kind == FTH_EV_REVOCATION_NOTICE)
 			note_loss(m, round->view, ev);
 	}
 	if (m->known)

@@ -200,7 +200,7 @@ struct own_task {
 	bool together; /* its job's tasks advance together */
 	double rate;   /* its own, as expected where it is */
 	int32_t priority;
-	fth_time since;
+	fth_time since, until; /* it waits, and may wait */
 	struct own_item item;
 	/* For the reason given: machines of the pool that was re-packed last with it, what that cost before and after. */
 	uint32_t pooled;

@@ -129,7 +129,9 @@ static fth_instance_id launch(struct own *o, struct fth_plan *plan, uint32_t mac
 	for (size_t k = 0; k < o->market.buys.len && n < FTH_COUNT(offers); k++)
 		if (o->market.buys.data[k].type == m->as.type && o->market.buys.data[k].offer != m->as.offer)
 			offers[n++] = o->market.buys.data[k].offer;
-	double h = (double)o->params->horizon / (double)FTH_HOUR;
+	double h = 0;
+	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next)
+		h = FTH_MAX(h, o->tasks.data[t].item.hours);
 	struct fth_reason why = {"for $0/h it does work worth $1/h; nothing running would do it for less",
 				 {c->offers[m->as.offer].price, nano(m->as.price - m->waste / h), 0}};
 	return fth_plan_launch(plan, offers, n, why);
@@ -209,7 +211,7 @@ static void ask_again(struct own *o, struct fth_plan *plan)
 	for (size_t k = 0; k < o->waiting.len; k++) {
 		const struct own_task *t = &o->tasks.data[o->waiting.data[k]];
 		if (t->to == FTH_NONE && t->may_wait)
-			first = FTH_MIN(first, t->since + o->params->max_wait);
+			first = FTH_MIN(first, t->until);
 	}
 	if (o->unswept && o->params->sweep && o->machines.len)
 		first = FTH_MIN(first, o->next_sweep);
