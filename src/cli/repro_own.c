@@ -120,6 +120,7 @@ static const struct other others[] = {
 	{"sparse", "drawn anew, a job every 3,600 s", "", "seed=13,gap=3600s", NULL, 0, 0, 0},
 	{"coupled", "40 % of the jobs with tasks that advance together", "", NULL, NULL, 0, 0.4, 0},
 	{"multi-gpu", "40 % of the jobs with several GPUs", "", NULL, NULL, 0, 0, 0.4},
+	{"crowded", "each task beyond the second slows all by 15 %", "crowd=0.85", "seed=14,gap=1200s", NULL, 0, 0, 0},
 	{"multigpu20", "pods of openb_pod_list_multigpu20", "", NULL, "openb_pod_list_multigpu20.csv", 1200 * FTH_SEC, 0, 0},
 	{"cpu100", "pods of openb_pod_list_cpu100", "", NULL, "openb_pod_list_cpu100.csv", 0, 0, 0},
 };
