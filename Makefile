@@ -8,16 +8,21 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # Seconds each fuzz target runs.
 FUZZ_SECONDS ?= 60
+# How often farthingd is killed in a soak, and where its draws begin.
+SOAK_KILLS ?= 25
+SOAK_SEED ?= 1
 
-.PHONY: all demo build test bench fuzz docs readme install clean help deps
+.PHONY: all demo live-demo build daemon test soak bench fuzz docs readme install clean help deps
 
 all: demo
 
 help:
 	@echo "make            the same as make demo"
 	@echo "make demo       install what is missing, build, compare all policies on the bundled sample"
+	@echo "make live-demo  a live cluster on this machine: farthingd, some dozens of jobs, the bill; within a minute"
 	@echo "make build      build only: $(BUILD)/farthing"
 	@echo "make test       all tests, plain and with sanitizers"
+	@echo "make soak       farthingd under faults: killed SOAK_KILLS=$(SOAK_KILLS) times, with SOAK_SEED=$(SOAK_SEED)"
 	@echo "make bench      benchmarks with growth curves"
 	@echo "make fuzz       run each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS) seconds (clang)"
 	@echo "make docs       write docs/cli.md anew, after options have changed"
@@ -41,6 +46,16 @@ demo: build
 	@$(BUILD)/farthing compare --html farthing-report.html
 	@echo
 	@echo "The full report is in $(CURDIR)/farthing-report.html: open it in a browser."
+
+# farthingd with its drivers.
+daemon: build
+	@ninja -C $(BUILD) farthingd drivers >$(BUILD)/ninja.log 2>&1 || { cat $(BUILD)/ninja.log; exit 1; }
+
+live-demo: daemon
+	@scripts/live-demo.sh $(BUILD)
+
+soak: daemon
+	@scripts/soak.sh $(BUILD) $(SOAK_KILLS) $(SOAK_SEED)
 
 test:
 	@scripts/deps.sh test

@@ -8,7 +8,7 @@
 # Nothing missing: nothing is done, and no network is needed.
 set -eu
 
-BUILD="gcc libc6-dev make pkgconf meson ninja-build libjansson-dev zlib1g-dev libzstd-dev"
+BUILD="gcc libc6-dev make pkgconf meson ninja-build libjansson-dev zlib1g-dev libzstd-dev libsqlite3-dev libmicrohttpd-dev libyaml-dev"
 # mandoc checks the man pages, python3 the JSON; meson brings python3 along anyway.
 TEST="$BUILD libcmocka-dev mandoc python3"
 FUZZ="$BUILD clang libclang-rt-14-dev"

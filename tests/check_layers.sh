@@ -19,6 +19,8 @@ allowed()
 	sim) echo "base model engine" ;;
 	report) echo "base model optimize engine" ;;
 	store) echo "base model trace engine" ;;
+	drivers) echo "base" ;;
+	daemon) echo "base model predict trace engine policies report store drivers" ;;
 	cli) echo "base model predict optimize trace engine policies sim report store" ;;
 	*) return 1 ;;
 	esac

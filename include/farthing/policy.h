@@ -221,7 +221,7 @@ struct fth_policy_ops {
 	uint32_t ignores;
 
 	/* Make the policy's state. params points to its filled parameter struct (valid until fini).
-	 * Return 0, or -errno: the run does not start. Optional. */
+	 * Return 0, or -errno: the run does not start (-ENODEV: no offer of the catalog suits its tasks). Optional. */
 	int (*init)(void **self, const struct fth_view *view, const void *params);
 
 	/* How often it decides: it is called at multiples of this time at which something has happened

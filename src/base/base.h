@@ -188,6 +188,13 @@ double fth_log(double x);
 double fth_exp(double x);
 double fth_pow10(double x);
 
+/* ---- the calendar (UTC) ---------------------------------------------------------------------------------- */
+
+/* Months are counted from January 1970: days since 1970 of a month's first, and the month of a moment in
+ * microseconds since 1970. */
+int64_t fth_month_start_day(int64_t month);
+int64_t fth_month_of(int64_t at);
+
 /* ---- numbers as text ----------------------------------------------------------------------------------------- */
 
 /* All of these take the whole string, or fail with -EINVAL (-ERANGE on overflow) and no output. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random numbers, elementary functions with the same bits everywhere, repeated addition. */
+/* Random numbers, elementary functions with the same bits everywhere, repeated addition, months. */
 #include "base/base.h"
 
 #include <float.h>
@@ -168,4 +168,21 @@ uint64_t fth_repeat_until(double sum, double x, double goal)
 		}
 	}
 	return n;
+}
+
+int64_t fth_month_start_day(int64_t month)
+{
+	static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
+	int64_t year = 1970 + month / 12, m = month % 12, y = year - 1;
+	int64_t days = (year - 1970) * 365 + (y / 4 - 492) - (y / 100 - 19) + (y / 400 - 4) + before[m];
+	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	return days + (m >= 2 && leap);
+}
+
+int64_t fth_month_of(int64_t at)
+{
+	int64_t day = at / FTH_DAY, month = day / 31; /* never too late */
+	while (fth_month_start_day(month + 1) <= day)
+		month++;
+	return month;
 }

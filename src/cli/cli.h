@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "cli/options.h"
 #include "engine/registry.h"
+#include "optimize/bound.h"
 #include "sim/sim.h"
 #include "trace/trace.h"
 
@@ -50,6 +51,9 @@ int fth_cli_drop_unfit(const struct fth_args *a, struct fth_world *w, struct fth
 /* A catalog and a market alone, by fth_options_market_only. */
 int fth_cli_load_market(const struct fth_args *a, struct fth_world *w, struct fth_error *err);
 int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, struct fth_error *err);
+
+/* What of the simulated world the lower bound must know. */
+void fth_cli_bound_options(const struct fth_sim_params *sim, struct fth_bound_options *ret);
 
 /* A policy by what the user wrote; what is unknown is refused with the nearest known name. */
 int fth_cli_policy(struct fth_policy_choice *ret, const char *text, struct fth_error *err);

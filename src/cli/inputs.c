@@ -407,6 +407,14 @@ int fth_cli_sim_params(const struct fth_args *a, struct fth_sim_params *ret, str
 	return 0;
 }
 
+void fth_cli_bound_options(const struct fth_sim_params *sim, struct fth_bound_options *ret)
+{
+	ret->pair_speed = sim->pair_speed;
+	ret->market_start = sim->market_start * FTH_SEC;
+	ret->until = sim->horizon;
+	ret->uneven_delays = sim->boot_delay_scale != 1 || sim->job_delay_scale != 1 || sim->job_delay_spread > 0;
+}
+
 /* ---- policies ---- */
 
 /* A name without '/' or ".so" that is no policy's: say which one is near. */

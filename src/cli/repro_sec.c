@@ -6,7 +6,6 @@
 
 #include "trace/trace.h"
 
-#define DATASTAR "SDSC-DS-2004-2.1-cln"
 /* The paper's words; our default also acquires when instances come up. */
 #define SEC "sec:on_ready=false"
 
@@ -103,11 +102,6 @@ int fth_sec_demand(struct fth_demand *d, const struct fth_run *run, struct fth_e
 	int r = fth_demand_build(d, steps.data, steps.len, start, end, 7 * FTH_DAY, err);
 	fth_vec_release(&steps);
 	return r;
-}
-
-static double rate_of(const struct fth_run *r)
-{
-	return fth_usd(r->cost) / r->used_node_hours;
 }
 
 /* ---- Table 1 ---- */
@@ -211,15 +205,29 @@ struct modes {
 };
 static const int local_sizes[] = {93, 117, 140, 163, 186};
 
+/* Cost against wait, a point a run. */
+static void plot_modes(struct fth_repro_book *b, struct fth_repro_page *p, const char *id, const char *title, const char *const *names,
+		       const struct fth_run *const *runs, size_t n, bool log)
+{
+	double rates[16], waits[16];
+	for (size_t i = 0; i < n; i++) {
+		rates[i] = fth_run_node_rate(runs[i]);
+		waits[i] = runs[i]->wait_mean_s;
+	}
+	fth_sec_add_plot(b, p, &(struct sec_plot){.id = id, .title = title, .subtitle = "mean wait, over dollars per used node-hour",
+						  .x_label = "dollars per used node-hour", .x_unit = FTH_UNIT_USD, .y_unit = FTH_UNIT_SECONDS,
+						  .points = true, .y_log = log, .nseries = n, .n = 1, .names = names, .x = rates, .y = waits});
+}
+
 static void figure4a(struct fth_repro_book *b, const struct fth_repro_runs *runs, const struct modes *m)
 {
 	const struct fth_run *alone = fth_repro_runs_get(runs, m->individual), *nowait = fth_repro_runs_get(runs, m->nowait);
 	const struct fth_run *sec = fth_repro_runs_get(runs, m->sec), *hybrid = fth_repro_runs_get(runs, m->hybrid);
 	const struct fth_run *gce = fth_repro_runs_get(runs, m->gce), *ready = fth_repro_runs_get(runs, m->ready);
 	const struct fth_run *ready_gce = fth_repro_runs_get(runs, m->ready_gce);
-	double base = rate_of(alone), wait = alone->wait_mean_s;
+	double base = fth_run_node_rate(alone), wait = alone->wait_mean_s;
 	struct fth_repro_page *p = fth_repro_add_page(b, "figure4a", "Cost and wait against each user alone, DataStar");
-#define SAVING(run) (100 * (1 - rate_of(run) / base))
+#define SAVING(run) (100 * (1 - fth_run_node_rate(run) / base))
 #define LONGER(run) (100 * ((run)->wait_mean_s / wait - 1))
 	fth_repro_add_row(b, p, "individual-rate", "Individual: dollars per used node-hour", "$", NAN, base);
 	fth_repro_add_row(b, p, "individual-wait", "Individual: mean wait", "s", NAN, wait);
@@ -244,20 +252,24 @@ static void figure4a(struct fth_repro_book *b, const struct fth_repro_runs *runs
 			   alone->wall_s + nowait->wall_s + sec->wall_s + hybrid->wall_s + gce->wall_s + ready->wall_s + ready_gce->wall_s);
 #undef SAVING
 #undef LONGER
+	static const char *const names[] = {"Individual", "NoWait", "SEC on demand", "SEC hybrid", "SEC by the minute", "our default",
+					    "our default, by the minute"};
+	const struct fth_run *const all[] = {alone, nowait, sec, hybrid, gce, ready, ready_gce};
+	plot_modes(b, p, "sec-figure4a", "Figure 4a: cost and wait", names, all, FTH_COUNT(all), false);
 }
 
 static void figure4b(struct fth_repro_book *b, const struct fth_repro_runs *runs, const struct modes *m)
 {
 	struct fth_repro_page *p = fth_repro_add_page(b, "figure4b", "SEC against clusters of fixed size, DataStar");
 	const struct fth_run *hybrid = fth_repro_runs_get(runs, m->hybrid);
-	fth_repro_add_row(b, p, "sec-hybrid-rate", "SEC hybrid: dollars per used node-hour", "$", NAN, rate_of(hybrid));
+	fth_repro_add_row(b, p, "sec-hybrid-rate", "SEC hybrid: dollars per used node-hour", "$", NAN, fth_run_node_rate(hybrid));
 	fth_repro_add_row(b, p, "sec-hybrid-wait", "SEC hybrid: mean wait", "s", NAN, hybrid->wait_mean_s);
 	for (size_t i = 0; i < FTH_COUNT(local_sizes); i++) {
 		const struct fth_run *l = fth_repro_runs_get(runs, m->local[i]);
 		char id[64], label[96];
 		snprintf(id, sizeof(id), "local-%d-rate", local_sizes[i]);
 		snprintf(label, sizeof(label), "%d nodes: dollars per used node-hour", local_sizes[i]);
-		fth_repro_add_row(b, p, id, label, "$", NAN, rate_of(l));
+		fth_repro_add_row(b, p, id, label, "$", NAN, fth_run_node_rate(l));
 		snprintf(id, sizeof(id), "local-%d-wait", local_sizes[i]);
 		snprintf(label, sizeof(label), "%d nodes: mean wait", local_sizes[i]);
 		fth_repro_add_row(b, p, id, label, "s", NAN, l->wait_mean_s);
@@ -265,6 +277,11 @@ static void figure4b(struct fth_repro_book *b, const struct fth_repro_runs *runs
 	fth_repro_add_row(b, p, "local-140-wait-ratio", "140 nodes: wait, SEC = 1", "", 4.8,
 			  fth_repro_runs_get(runs, m->local[2])->wait_mean_s / hybrid->wait_mean_s);
 	fth_repro_add_note(b, p, "In-house nodes cost what Table 3 says, by the time from the first submission to the last end.");
+	static const char *const names[] = {"SEC hybrid", "93 nodes", "117 nodes", "140 nodes", "163 nodes", "186 nodes"};
+	const struct fth_run *all[FTH_COUNT(names)] = {hybrid};
+	for (size_t i = 0; i < FTH_COUNT(local_sizes); i++)
+		all[i + 1] = fth_repro_runs_get(runs, m->local[i]);
+	plot_modes(b, p, "sec-figure4b", "Figure 4b: SEC and clusters of fixed size", names, all, FTH_COUNT(names), true);
 }
 
 static int make_figure4(const struct fth_repro_request *req, struct fth_repro_book *b, bool a, bool second, struct fth_error *err)
@@ -293,7 +310,8 @@ static int make_figure4(const struct fth_repro_request *req, struct fth_repro_bo
 		snprintf(policy, sizeof(policy), "local:nodes=%d", local_sizes[i]);
 		m.local[i] = fth_repro_runs_add(&runs, &w[0], policy, "", err);
 	}
-	r = fth_repro_runs_go(&runs, req, err);
+	bool added = m.individual >= 0 && m.nowait >= 0 && m.sec >= 0 && m.hybrid >= 0 && m.gce >= 0 && m.ready >= 0 && m.ready_gce >= 0;
+	r = added ? fth_repro_runs_go(&runs, req, err) : -EINVAL;
 	if (!r && a)
 		figure4a(b, &runs, &m);
 	if (!r && second)
@@ -311,7 +329,8 @@ static const struct {
 	int (*make)(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
 } makers[] = {
 	{"table1", make_table1},	  {"figure5", fth_sec_figure5}, {"figure6", fth_sec_figure6},
-	{"figure7a", fth_sec_figure7}, {"figure8", fth_sec_figure8}, {"figure9", fth_sec_figure9},
+	{"figure7a", fth_sec_figure7a}, {"figure7b", fth_sec_figure7b}, {"figure8", fth_sec_figure8},
+	{"figure9", fth_sec_figure9},
 };
 
 static bool asked(const char *const *tables, const char *name)
@@ -337,7 +356,7 @@ static int make(const char *const *tables, const struct fth_repro_request *req, 
 }
 
 static const char *const names[] = {"table1",  "figure4a", "figure4b", "figure5", "figure6",
-				    "figure7a", "figure8",  "figure9",  NULL};
+				    "figure7a", "figure7b", "figure8",  "figure9", NULL};
 const struct fth_repro_paper fth_repro_sec = {
 	.name = "sec",
 	.title = "Building Semi-Elastic Virtual Clusters for Cost-Effective HPC Cloud Resource Provisioning (TPDS '16)",

@@ -5,6 +5,9 @@
 
 #include "cli/repro_runs.h"
 #include "optimize/reserve.h"
+#include "report/compare.h"
+
+#define DATASTAR "SDSC-DS-2004-2.1-cln"
 
 /* Which machines: EC2's of June 2013 with all contracts (and in-house ones), with those of section 8.5 only, with the two of
  * Table 1 only; the same machine billed by the minute; both clouds. */
@@ -23,8 +26,21 @@ int fth_sec_demand(struct fth_demand *d, const struct fth_run *run, struct fth_e
 
 int fth_sec_figure5(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
 int fth_sec_figure6(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
-int fth_sec_figure7(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
+int fth_sec_figure7a(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
+int fth_sec_figure7b(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
 int fth_sec_figure8(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
 int fth_sec_figure9(const struct fth_repro_request *req, struct fth_repro_book *b, struct fth_error *err);
+
+/* A plot with nseries lines of n values over the same x, or (points) each with x of its own. All is copied. */
+struct sec_plot {
+	const char *id, *title, *subtitle, *x_label, *y_label;
+	enum fth_unit x_unit, y_unit;
+	bool points, y_log;
+	bool tight; /* the axis begins with the least value rather than 0 */
+	size_t nseries, n;
+	const char *const *names;
+	const double *x, *y;
+};
+void fth_sec_add_plot(struct fth_repro_book *b, struct fth_repro_page *p, const struct sec_plot *s);
 
 #endif

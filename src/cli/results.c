@@ -14,6 +14,7 @@ struct results {
 	struct fth_run *runs;        /* those that gave figures, in order; they borrow from jobs */
 	const char **sentences;
 	struct fth_str sentence_text;
+	struct fth_bound bound;
 };
 
 static const char *const formats[] = {"table", "json", "csv", "html", NULL};
@@ -29,6 +30,8 @@ const struct fth_option fth_options_results[] = {
 	 .help = "write one row per job; with several runs, FILE gets each policy's name before its ending"},
 	{.name = "instances-csv", .type = FTH_OPT_FILE, .arg = "FILE",
 	 .help = "write one row per rented instance; with several runs named likewise"},
+	{.name = "no-bound", .type = FTH_OPT_FLAG,
+	 .help = "do not look for the least that any policy could cost (farthing bound), which takes some seconds at most"},
 	{.name = "journal", .type = FTH_OPT_FILE, .arg = "FILE",
 	 .help = "record the run, for replay and explain; with several runs named likewise"},
 	{0},
@@ -156,6 +159,27 @@ static int load(struct results *r, const struct fth_args *a, struct fth_error *e
 	return e;
 }
 
+/* What no policy can go below in the world that was simulated, if it ends no later than the last of these runs. */
+static int find_bound(struct results *r, const struct fth_args *a, struct fth_error *err)
+{
+	const struct fth_world_stream *stream = &r->world.stream;
+	struct fth_bound_options o = fth_bound_quick();
+	struct fth_job_source *jobs = NULL;
+	if (fth_args_flag(a, "no-bound"))
+		return 0;
+	fth_cli_bound_options(&r->sim, &o);
+	o.until = 0;
+	for (size_t i = 0; i < r->comparison.nruns; i++)
+		o.until = FTH_MAX(o.until, r->runs[i].ended_at);
+	int e = stream->open ? stream->open(&r->world, &jobs, err) : 0;
+	if (!e)
+		e = fth_bound_find(&r->bound, &r->world, jobs, &o, err);
+	if (stream->open)
+		stream->close(jobs);
+	r->comparison.bound = &r->bound;
+	return e;
+}
+
 /* Returns an exit code; there may be figures even if it is not 0. */
 static int make_results(struct results *r, const struct fth_args *a, unsigned parallel)
 {
@@ -180,6 +204,8 @@ static int make_results(struct results *r, const struct fth_args *a, unsigned pa
 	if (e)
 		return fth_cli_fail(&err);
 	gather(r);
+	if (r->comparison.nruns && find_bound(r, a, &err))
+		return fth_cli_fail(&err);
 	return fth_runner_exit_code(r->jobs, r->policies.n);
 }
 
@@ -193,6 +219,7 @@ static void release(struct results *r)
 	free(r->runs);
 	free(r->sentences);
 	fth_str_release(&r->sentence_text);
+	fth_bound_release(&r->bound);
 	fth_cli_policies_release(&r->policies);
 	fth_world_release(&r->world);
 }

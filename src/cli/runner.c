@@ -162,10 +162,11 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 static int child_run(const struct fth_runner_job *job, struct slot *slot, struct fth_run *run)
 {
 	struct fth_journal *journal = NULL;
+	struct fth_limits limits = fth_sim_limits(&job->sim, job->world);
 	int r = 0;
 	if (job->journal)
-		r = fth_journal_create(&journal, job->journal, job->world, job->policy, &fth_policy_no_packing, (uint32_t)job->sim.max_instances,
-				       &slot->error);
+		r = fth_journal_create(&journal, job->journal, job->world, job->policy, &fth_policy_no_packing,
+				       (uint32_t)job->sim.max_instances, &limits, &slot->error);
 	return r ? r : run_watched(job, slot, journal, run);
 }
 

@@ -29,16 +29,6 @@ static int add_plan(struct reserve *v, const char *name, enum fth_reserve_method
 	return r;
 }
 
-/* The classes of this term, as a mask. */
-static uint64_t of_term(const struct fth_reserve_market *m, fth_time term)
-{
-	uint64_t mask = 0;
-	for (size_t k = 0; k < m->classes.len; k++)
-		if (m->classes.data[k].term == term)
-			mask |= 1ull << k;
-	return mask;
-}
-
 /* By forecast with classes of one term only; and with hindsight one class alone. */
 static int add_restricted(struct reserve *v, const struct fth_reserve_options *base, struct fth_error *err)
 {
@@ -49,7 +39,7 @@ static int add_restricted(struct reserve *v, const struct fth_reserve_options *b
 		struct fth_reserve_options o = *base;
 		char name[64];
 		fth_time term = m->classes.data[k].term;
-		o.only = of_term(m, term);
+		o.only = fth_reserve_of_term(m, term);
 		double years = (double)term / (double)(365 * FTH_DAY);
 		snprintf(name, sizeof(name), "online-%gy-only", years);
 		if (!(done >> k & 1))
@@ -66,23 +56,20 @@ static int add_restricted(struct reserve *v, const struct fth_reserve_options *b
 	return r;
 }
 
-/* Where it can be had: the linear programme's bound, and a plan from it. */
+/* A better bound than the paper's, and the plan that meets it or comes nearest to it. */
 static int add_exact(struct reserve *v, struct fth_error *err)
 {
 	struct fth_reserve_report_plan plan = {0};
-	struct fth_error ignored = {0};
 	double bound = 0;
-	int r = fth_reserve_exact(&plan.portfolio, &bound, &v->market, &v->demand, &ignored);
-	if (r == -E2BIG)
-		return 0;
+	int r = fth_reserve_exact(&plan.portfolio, &bound, &v->market, &v->demand, err);
 	if (r) {
 		fth_portfolio_release(&plan.portfolio);
-		return fth_fail(err, r, "%s", ignored.text);
+		return r;
 	}
-	v->report.lp_bound = bound > v->report.lower_bound;
+	v->report.dual_bound = bound > v->report.lower_bound;
 	v->report.lower_bound = FTH_MAX(bound, v->report.lower_bound);
 	bool exact = plan.portfolio.pure <= bound * (1 + 1e-6);
-	snprintf(plan.method, sizeof(plan.method), "%s", exact ? "exact" : "lp-rounded");
+	snprintf(plan.method, sizeof(plan.method), "%s", exact ? "exact" : "near-exact");
 	fth_vec_push(&v->report.plans, plan);
 	return 0;
 }
@@ -232,7 +219,7 @@ static const struct fth_option options[] = {
 	{.name = "full-term", .type = FTH_OPT_FLAG, .help = "judge a class by its whole term, taking what lies beyond the demand as unused"},
 	{.name = "warm-up", .type = FTH_OPT_INT, .arg = "WEEKS", .def = "1", .min = 1, .max = 1000,
 	 .help = "weeks that the online plans watch before they buy"},
-	{.name = "no-exact", .type = FTH_OPT_FLAG, .help = "leave out the linear programme"},
+	{.name = "no-exact", .type = FTH_OPT_FLAG, .help = "leave out the exact plan and its bound"},
 	{.name = "format", .letter = 'f', .type = FTH_OPT_CHOICE, .arg = "FORMAT", .def = "table", .choices = formats,
 	 .help = "how to write the plans"},
 	{.name = "out", .letter = 'o', .type = FTH_OPT_FILE, .arg = "FILE", .def = "standard output",

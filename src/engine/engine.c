@@ -12,6 +12,9 @@ static int start_policy(struct fth_engine *e, const struct fth_policy_ops *ops, 
 	if (!(ops->flags & FTH_POLICY_WANTS_PROFILE))
 		e->view.profile = NULL;
 	int r = ops->init ? ops->init(&e->self, &e->view, params) : 0;
+	if (r == -ENODEV)
+		return fth_fail(err, -EINVAL, "policy %s could not start: the catalog has no machine for sale that holds every task of the workload",
+				ops->name);
 	if (r)
 		return fth_fail(err, r < 0 ? r : -EPROTO, "policy %s could not start: %s", ops->name, strerror(abs(r)));
 	e->period = ops->period ? ops->period(e->self) : 0;
@@ -66,6 +69,8 @@ void fth_engine_free(struct fth_engine *e)
 	fth_vec_release(&e->announced);
 	fth_heap_release(&e->wakes);
 	fth_map_release(&e->waking);
+	fth_vec_release(&e->spending.moves);
+	fth_vec_release(&e->spending.disturbed);
 	free(e);
 }
 
@@ -155,6 +160,11 @@ fth_job_id fth_engine_submit(struct fth_engine *e, fth_time now, const struct ft
 	return j->id;
 }
 
+fth_time fth_engine_now(const struct fth_engine *e)
+{
+	return e->now;
+}
+
 fth_time fth_engine_period(const struct fth_engine *e)
 {
 	return e->period;
@@ -209,6 +219,7 @@ int fth_engine_fall_back(struct fth_engine *e, const char *why, struct fth_error
 			o->on_fallback(o, why);
 	if (e->policy->fini)
 		e->policy->fini(e->self);
+	free(e->fallback_params); /* of an earlier policy's */
 	e->fallback_params = fth_alloc(ops->params_size);
 	if (ops->params)
 		fth_params_defaults(ops->params, e->fallback_params);
@@ -251,6 +262,7 @@ static void judge_plan(struct fth_engine *e, fth_time now)
 	fth_vec_recycle(&e->verdicts);
 	if (nlaunch)
 		memset(map, 0xff, nlaunch * sizeof(*map)); /* not launched yet: unknown */
+	fth_limits_begin(e, now);
 	fth_judge_announce(e, now);
 	for (size_t i = 0; i < e->plan.actions.len; i++) {
 		struct fth_action *a = &e->plan.actions.data[i];
@@ -308,6 +320,85 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 	fth_cluster_sweep(&e->cluster);
 	*ret = (struct fth_accepted){e->accepted.data, e->accepted.len, &e->plan};
 	return 0;
+}
+
+/* A plan of one action that no policy asked for. */
+enum fth_refusal fth_engine_order(struct fth_engine *e, fth_time now, const struct fth_action *order, const char *by,
+				  struct fth_accepted *ret)
+{
+	bool known = order->kind == FTH_ACT_DRAIN || order->kind == FTH_ACT_TERMINATE || order->kind == FTH_ACT_PREEMPT;
+	*ret = (struct fth_accepted){0};
+	if (!known)
+		return FTH_REFUSED_MALFORMED;
+	if (now < e->now || now == FTH_NEVER)
+		return FTH_REFUSED_IN_THE_PAST;
+	e->now = now;
+	fth_plan_reset(&e->plan, e->cluster.instances.next_id);
+	fth_vec_push(&e->plan.actions, *order);
+	e->ordered = true;
+	judge_plan(e, now);
+	e->ordered = false;
+	enum fth_refusal verdict = (enum fth_refusal)e->verdicts.data[0];
+	/* What an order has changed is for the policy to answer. */
+	if (!verdict && e->stirred == FTH_NEVER)
+		e->stirred = now;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_order)
+			o->on_order(o, &e->cluster, now, order, verdict, by);
+	*ret = (struct fth_accepted){e->accepted.data, e->accepted.len, &e->plan};
+	return verdict;
+}
+
+int fth_engine_change_policy(struct fth_engine *e, fth_time now, const struct fth_policy_ops *ops, const void *params,
+			     const char *text, struct fth_error *err)
+{
+	if (now < e->now || now == FTH_NEVER)
+		return fth_fail(err, -EINVAL, "a change of policy before what has happened");
+	if (ops->abi != FTH_POLICY_ABI || !ops->decide)
+		return fth_fail(err, -EINVAL, "policy %s: made for interface %u, this program has %u", ops->name, ops->abi,
+				FTH_POLICY_ABI);
+	const struct fth_policy_ops *old = e->policy;
+	void *self = e->self;
+	fth_time period = e->period;
+	int r = start_policy(e, ops, params, err);
+	if (r) {
+		e->policy = old;
+		e->self = self;
+		e->period = period;
+		return r;
+	}
+	if (old->fini)
+		old->fini(self);
+	e->now = now;
+	e->cfg.policy = ops;
+	e->cfg.params = params;
+	e->stats.fell_back = false;
+	if (e->stirred == FTH_NEVER)
+		e->stirred = now;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_policy)
+			o->on_policy(o, now, text);
+	return 0;
+}
+
+void fth_engine_change_limits(struct fth_engine *e, fth_time now, const struct fth_limits *limits)
+{
+	e->now = FTH_MAX(e->now, now);
+	e->cfg.limits = *limits;
+	for (struct fth_observer *o = e->observers; o; o = o->next)
+		if (o->on_limits)
+			o->on_limits(o, now, limits);
+}
+
+const struct fth_limits *fth_engine_limits(const struct fth_engine *e)
+{
+	return &e->cfg.limits;
+}
+
+void fth_engine_set_clock(struct fth_engine *e, int64_t decide_limit_ns, int64_t (*clock_ns)(void))
+{
+	e->cfg.decide_limit_ns = decide_limit_ns;
+	e->cfg.clock_ns = clock_ns;
 }
 
 void fth_engine_finish(struct fth_engine *e, fth_time now)

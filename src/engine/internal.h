@@ -20,12 +20,25 @@ struct arrival {
 	fth_time since, ran_before;
 };
 
+/* What the limits are held against. Kept only for limits that are set. */
+struct fth_spending {
+	fth_price rate;          /* of all instances, while a plan is judged */
+	int64_t month;           /* 1 is January 1970; 0: none yet */
+	fth_money month_base;    /* spent before it */
+	fth_money month_spent;
+	FTH_VEC(fth_time) moves; /* of running tasks, within the last hour */
+	FTH_VEC(bool) disturbed; /* by instance slot: tasks are being taken off it */
+	uint32_t ndisturbed, nready;
+};
+
 struct fth_engine {
 	struct fth_engine_config cfg;
 	struct fth_cluster cluster;
 	struct fth_ledger ledger;
 	struct fth_observer *observers;
 	struct fth_engine_stats stats;
+	struct fth_spending spending;
+	bool ordered; /* an operator's order is being judged: limits do not hold */
 
 	const struct fth_policy_ops *policy; /* now in charge */
 	void *self;
@@ -68,7 +81,16 @@ void fth_judge_announce(struct fth_engine *e, fth_time now);
 /* At the end of a plan: where a task announced as leaving was not let go after all, take back the last to
  * come until everything fits. */
 void fth_judge_repair(struct fth_engine *e, fth_time now);
+/* Ask the policy again at this time. */
+void fth_judge_wake(struct fth_engine *e, fth_time at);
 /* Judge one action against the state and, if it is accepted, apply it. */
 enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_action *a);
+
+/* limits.c: look at what is spent and disturbed before a plan is judged; then ask for each launch and move. A move
+ * that is accepted is counted. */
+void fth_limits_begin(struct fth_engine *e, fth_time now);
+enum fth_refusal fth_limits_launch(struct fth_engine *e, const fth_offer_id *offers, uint32_t n);
+void fth_limits_launched(struct fth_engine *e, const struct fth_instance *i);
+enum fth_refusal fth_limits_move(struct fth_engine *e, fth_time now, const struct fth_task *t);
 
 #endif

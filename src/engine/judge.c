@@ -46,10 +46,14 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 	}
 	if (e->cfg.max_instances && e->cluster.view.ninstances >= e->cfg.max_instances)
 		return FTH_REFUSED_TOO_MANY_INSTANCES;
+	enum fth_refusal r = fth_limits_launch(e, offers, a->noffers);
+	if (r)
+		return r;
 	struct fth_instance *i = fth_cluster_add_instance(&e->cluster, offers[0], now);
 	i->together = FTH_MAX(a->together, 1u);
 	if (a->noffers > 1)
 		add_wish(e, i, offers, a->noffers);
+	fth_limits_launched(e, i);
 	return FTH_ACCEPTED;
 }
 
@@ -251,6 +255,8 @@ static enum fth_refusal judge_migrate(struct fth_engine *e, fth_time now, const 
 	if (is_moving(e, now, t))
 		return FTH_REFUSED_MOVING;
 	enum fth_refusal r = may_commit(e, t, i);
+	if (!r)
+		r = fth_limits_move(e, now, t);
 	if (r)
 		return r;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
@@ -276,6 +282,9 @@ static enum fth_refusal judge_preempt(struct fth_engine *e, fth_time now, const 
 		return FTH_REFUSED_NOT_BOUND;
 	if (is_moving(e, now, t))
 		return FTH_REFUSED_MOVING;
+	enum fth_refusal r = fth_limits_move(e, now, t);
+	if (r)
+		return r;
 	struct fth_instance *from = fth_cluster_instance(&e->cluster, t->target);
 	fth_cluster_commit(&e->cluster, t, NULL);
 	terminate_if_empty(e, from, a);
@@ -373,7 +382,7 @@ void fth_judge_repair(struct fth_engine *e, fth_time now)
 }
 
 /* Every one is kept; the same time asked for again is one. */
-static void wake_at(struct fth_engine *e, fth_time at)
+void fth_judge_wake(struct fth_engine *e, fth_time at)
 {
 	if (at == FTH_NEVER || fth_map_get(&e->waking, (uint64_t)at, NULL))
 		return;
@@ -402,7 +411,7 @@ enum fth_refusal fth_judge(struct fth_engine *e, fth_time now, const struct fth_
 	case FTH_ACT_WAKE:
 		if (a->at <= now)
 			return FTH_REFUSED_IN_THE_PAST;
-		wake_at(e, a->at);
+		fth_judge_wake(e, a->at);
 		return FTH_ACCEPTED;
 	case FTH_ACT_NKINDS:
 		break;

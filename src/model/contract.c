@@ -6,8 +6,11 @@ void fth_reserve_market_release(struct fth_reserve_market *m)
 	fth_vec_release(&m->classes);
 }
 
+/* Hours that are paid anyway are used first, then the cheapest ones; of equals the longer term. */
 static bool deeper(const struct fth_reserve_class *a, const struct fth_reserve_class *b)
 {
+	if (a->every_hour != b->every_hour)
+		return a->every_hour;
 	return a->price != b->price ? a->price < b->price : a->term > b->term;
 }
 

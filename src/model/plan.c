@@ -110,6 +110,10 @@ const char *fth_refusal_name(enum fth_refusal r)
 		[FTH_REFUSED_TOO_MANY_INSTANCES] = "too-many-instances",
 		[FTH_REFUSED_IN_THE_PAST] = "in-the-past",
 		[FTH_REFUSED_MALFORMED] = "malformed",
+		[FTH_REFUSED_HOURLY_BUDGET] = "hourly-budget",
+		[FTH_REFUSED_MONTHLY_BUDGET] = "monthly-budget",
+		[FTH_REFUSED_MOVES_BUDGET] = "moves-budget",
+		[FTH_REFUSED_DISRUPTION_BUDGET] = "disruption-budget",
 	};
 	return (unsigned)r < FTH_REFUSED_NKINDS ? names[r] : "?";
 }

@@ -40,6 +40,10 @@ enum fth_refusal {
 	FTH_REFUSED_TOO_MANY_INSTANCES,
 	FTH_REFUSED_IN_THE_PAST,
 	FTH_REFUSED_MALFORMED,
+	FTH_REFUSED_HOURLY_BUDGET,    /* limits: dollars an hour */
+	FTH_REFUSED_MONTHLY_BUDGET,
+	FTH_REFUSED_MOVES_BUDGET,     /* limits: moves an hour */
+	FTH_REFUSED_DISRUPTION_BUDGET, /* limits: share of instances disturbed at once */
 	FTH_REFUSED_NKINDS
 };
 const char *fth_refusal_name(enum fth_refusal r);      /* "no-room" */

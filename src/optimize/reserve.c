@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classes, demand by level, and what a portfolio costs. */
-#include "optimize/reserve.h"
+#include "optimize/reserve_internal.h"
 
 static const double HOUR = (double)FTH_HOUR;
 
@@ -26,6 +26,14 @@ double fth_reserve_break_even(const struct fth_reserve_market *m, size_t k, uint
 		if (m->classes.data[i].term == c->term && (!only || (only >> i & 1)))
 			share = FTH_MAX(share, break_even_against(m, c, &m->classes.data[i]));
 	return share;
+}
+
+uint64_t fth_reserve_of_term(const struct fth_reserve_market *m, fth_time term)
+{
+	uint64_t mask = 0;
+	for (size_t k = 0; k < m->classes.len; k++)
+		mask |= m->classes.data[k].term == term ? 1ull << k : 0;
+	return mask;
 }
 
 /* ---- demand ---- */
@@ -118,6 +126,31 @@ uint32_t fth_reserve_rows(const struct fth_reserve_class *c, const struct fth_de
 	return (uint32_t)FTH_MIN(FTH_MAX(c->term / d->interval, 1), (int64_t)UINT32_MAX / 2);
 }
 
+uint32_t fth_reserve_until(const struct fth_reserve_class *c, const struct fth_demand *d, uint32_t row)
+{
+	if (d->end - (d->start + (fth_time)row * d->interval) <= c->term)
+		return d->rows; /* the last row may be shorter than the others */
+	return FTH_MIN(row + fth_reserve_rows(c, d), d->rows);
+}
+
+double fth_reserve_marginal(const struct fth_reserve_market *m, size_t k)
+{
+	if (k >= m->classes.len)
+		return m->on_demand;
+	return m->classes.data[k].every_hour ? 0 : m->classes.data[k].price;
+}
+
+double fth_reserve_fee(const struct fth_reserve_market *m, const struct fth_demand *d, uint32_t row, size_t k)
+{
+	const struct fth_reserve_class *c = &m->classes.data[k];
+	fth_time from = d->start + (fth_time)row * d->interval;
+	double fee = c->upfront * FTH_MIN(1.0, (double)(d->end - from) / (double)c->term);
+	uint32_t until = fth_reserve_until(c, d, row);
+	for (uint32_t i = row; c->every_hour && i < until; i++)
+		fee += c->price * fth_demand_row_hours(d, i);
+	return fee;
+}
+
 static void price_row(struct fth_portfolio *p, const struct fth_reserve_market *m, const struct fth_demand *d, uint32_t row,
 		      const int64_t *held, double *cost)
 {
@@ -154,7 +187,7 @@ void fth_portfolio_price(struct fth_portfolio *p, const struct fth_reserve_marke
 		const struct fth_reserve_class *c = &m->classes.data[b->class];
 		fth_time from = d->start + (fth_time)b->row * d->interval;
 		double held_share = FTH_MIN(1.0, (double)(d->end - from) / (double)c->term);
-		uint32_t until = b->row + fth_reserve_rows(c, d);
+		uint32_t until = fth_reserve_until(c, d, b->row);
 		change[(size_t)b->row * n + b->class] += b->count;
 		if (until < d->rows)
 			change[(size_t)until * n + b->class] -= b->count;

@@ -16,6 +16,9 @@
  * (among those of the mask; 0: all). */
 double fth_reserve_break_even(const struct fth_reserve_market *m, size_t k, uint64_t only);
 
+/* The classes of this term, as a mask. */
+uint64_t fth_reserve_of_term(const struct fth_reserve_market *m, fth_time term);
+
 /* ---- demand ---- */
 
 struct fth_demand {
@@ -35,8 +38,10 @@ static inline double fth_demand_at(const struct fth_demand *d, uint32_t row, uin
 	return d->hours[(size_t)row * d->levels + level];
 }
 
-/* Whole intervals for which a purchase is in force. */
+/* Whole intervals of a term. */
 uint32_t fth_reserve_rows(const struct fth_reserve_class *c, const struct fth_demand *d);
+/* The first row in which one bought at `row` is not in force to its end; at most d->rows. */
+uint32_t fth_reserve_until(const struct fth_reserve_class *c, const struct fth_demand *d, uint32_t row);
 
 /* ---- plans ---- */
 
@@ -55,8 +60,8 @@ void fth_portfolio_release(struct fth_portfolio *p);
 /* What these purchases cost on this demand, by equations 1 and 2. */
 void fth_portfolio_price(struct fth_portfolio *p, const struct fth_reserve_market *m, const struct fth_demand *d);
 
-/* The least pure cost any portfolio can have, as the linear programme over all purchases tells it (fractions of contracts
- * included), and a plan rounded from it. -E2BIG: more intervals and classes than it is made for. */
+/* A proven bound of the pure cost of any portfolio (fractions of contracts included, caps not counted), and the best plan found: the
+ * optimum where it meets the bound. */
 int fth_reserve_exact(struct fth_portfolio *p, double *ret_bound, const struct fth_reserve_market *m, const struct fth_demand *d,
 		      struct fth_error *err);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The least cost of any portfolio, by a linear programme over all purchases. For each interval the ways of sharing its
+ * The least cost of any portfolio. Values of an hour in force, raised class by class and set by set, give a proven bound and suggest a
+ * plan (reserve_improve.c), for demands of any size. Small ones are also solved by a linear programme over all purchases. For each interval the ways of sharing its
  * levels among the classes in force are columns, made as they are needed: given what an hour in force of
  * each class is worth (the duals), each level simply takes what is cheapest for it. At every step the sum of those
  * least costs is a proven bound, so stopping early costs only sharpness.
  */
 #include "optimize/lp.h"
-#include "optimize/reserve.h"
+#include "optimize/reserve_internal.h"
 
 #include <math.h>
 
@@ -33,30 +34,18 @@ static uint32_t choice_row(const struct exact *x, uint32_t row)
 	return (uint32_t)(x->d->rows * x->n + row);
 }
 
-/* What one bought at this row costs within the demand: its share of the fee, and its hours if all are paid. */
-static double fee_of(const struct exact *x, uint32_t row, size_t k)
-{
-	const struct fth_reserve_class *c = &x->m->classes.data[k];
-	fth_time from = x->d->start + (fth_time)row * x->d->interval;
-	double fee = c->upfront * FTH_MIN(1.0, (double)(x->d->end - from) / (double)c->term);
-	uint32_t until = FTH_MIN(row + fth_reserve_rows(c, x->d), x->d->rows);
-	for (uint32_t i = row; c->every_hour && i < until; i++)
-		fee += c->price * fth_demand_row_hours(x->d, i);
-	return fee;
-}
-
 static void add_purchases(struct exact *x)
 {
 	for (uint32_t row = 0; row < x->d->rows; row++)
 		for (size_t k = 0; k < x->n; k++) {
-			uint32_t until = FTH_MIN(row + fth_reserve_rows(&x->m->classes.data[k], x->d), x->d->rows);
+			uint32_t until = fth_reserve_until(&x->m->classes.data[k], x->d, row);
 			fth_vec_clear(&x->rows);
 			fth_vec_clear(&x->coefs);
 			for (uint32_t i = row; i < until; i++) {
 				fth_vec_push(&x->rows, cover_row(x, i, k));
 				fth_vec_push(&x->coefs, 1.0);
 			}
-			fth_lp_add_col(x->lp, fee_of(x, row, k), x->rows.data, x->coefs.data, (uint32_t)x->rows.len);
+			fth_lp_add_col(x->lp, fth_reserve_fee(x->m, x->d, row, k), x->rows.data, x->coefs.data, (uint32_t)x->rows.len);
 		}
 }
 
@@ -123,8 +112,8 @@ static int improve(struct exact *x, double *bound, uint32_t *ret_new)
 	double worst = 1;
 	for (uint32_t row = 0; row < x->d->rows; row++)
 		for (size_t k = 0; k < x->n; k++) {
-			uint32_t until = FTH_MIN(row + fth_reserve_rows(&x->m->classes.data[k], x->d), x->d->rows);
-			double worth = 0, fee = fee_of(x, row, k);
+			uint32_t until = fth_reserve_until(&x->m->classes.data[k], x->d, row);
+			double worth = 0, fee = fth_reserve_fee(x->m, x->d, row, k);
 			for (uint32_t i = row; i < until; i++)
 				worth += x->value[(size_t)i * x->n + k];
 			if (worth > fee)
@@ -153,15 +142,15 @@ static void round_plan(const struct exact *x, struct fth_portfolio *p)
 	fth_portfolio_price(p, x->m, x->d);
 }
 
-int fth_reserve_exact(struct fth_portfolio *p, double *ret_bound, const struct fth_reserve_market *m, const struct fth_demand *d,
-		      struct fth_error *err)
+/* A bound and a plan by linear programme; false: too large for it, or not solved. */
+static bool by_programme(struct fth_portfolio *p, double *ret_bound, const struct fth_reserve_market *m, const struct fth_demand *d)
 {
 	struct exact x = {.m = m, .d = d, .n = m->classes.len};
 	uint32_t rows = (uint32_t)(d->rows * (x.n + 1)), fresh = 1;
 	double bound = fth_reserve_lower_bound(m, d), money;
 	int r = 0;
 	if (!x.n || (uint64_t)d->rows * (x.n + 1) > ROWS_MAX)
-		return fth_fail(err, -E2BIG, "%u intervals and %zu classes are more than the exact planner takes", d->rows, x.n);
+		return false;
 	x.lp = fth_lp_new(rows);
 	x.value = fth_alloc((size_t)d->rows * x.n * sizeof(double));
 	x.counts = fth_alloc((x.n + 1) * sizeof(*x.counts));
@@ -187,9 +176,7 @@ int fth_reserve_exact(struct fth_portfolio *p, double *ret_bound, const struct f
 		r = improve(&x, &bound, &fresh);
 	if (r == -EAGAIN)
 		r = 0;
-	if (r)
-		fth_fail(err, r, "the linear programme of the contracts was not solved");
-	else
+	if (!r)
 		round_plan(&x, p);
 	*ret_bound = bound;
 	fth_lp_free(x.lp);
@@ -197,5 +184,47 @@ int fth_reserve_exact(struct fth_portfolio *p, double *ret_bound, const struct f
 	free(x.counts);
 	fth_vec_release(&x.rows);
 	fth_vec_release(&x.coefs);
+	return !r;
+}
+
+static bool no_caps(const struct fth_reserve_market *m)
+{
+	for (size_t k = 0; k < m->classes.len; k++)
+		if (m->classes.data[k].most >= 0)
+			return false;
+	return true;
+}
+
+/* Make q cheaper, and keep the cheaper of both in p. */
+static void keep_better(struct fth_portfolio *p, struct fth_portfolio *q, const struct fth_reserve_market *m, const struct fth_demand *d)
+{
+	fth_reserve_improve(q, m, d);
+	if (q->pure < p->pure) {
+		struct fth_portfolio t = *p;
+		*p = *q;
+		*q = t;
+	}
+}
+
+int fth_reserve_exact(struct fth_portfolio *p, double *ret_bound, const struct fth_reserve_market *m, const struct fth_demand *d,
+		      struct fth_error *err)
+{
+	struct fth_portfolio q = {0};
+	double bound = fth_reserve_lower_bound(m, d), programme = 0;
+	int r = fth_reserve_plan(p, m, d, FTH_RESERVE_NONE, NULL, err);
+	if (!r && m->classes.len && d->levels) {
+		bound = fth_reserve_ascend(&q, m, d, bound);
+		keep_better(p, &q, m, d);
+		/* A bound that is met needs no better plan. */
+		if (p->pure > bound * (1 + 1e-7) && !(r = fth_reserve_plan(&q, m, d, FTH_RESERVE_GREEDY, NULL, err)))
+			keep_better(p, &q, m, d);
+		if (!r && p->pure > bound * (1 + 1e-9) && by_programme(&q, &programme, m, d)) {
+			bound = FTH_MAX(bound, programme);
+			if (no_caps(m))
+				keep_better(p, &q, m, d);
+		}
+	}
+	*ret_bound = bound;
+	fth_portfolio_release(&q);
 	return r;
 }

@@ -43,7 +43,7 @@ static void count_held(const struct inventory *v, uint32_t row, int64_t *as)
 	memset(as, 0, n * sizeof(*as));
 	for (size_t k = 0; k < n; k++) {
 		int64_t seen = 0;
-		uint32_t last = FTH_MIN(row + fth_reserve_rows(&v->m->classes.data[k], v->d), v->d->rows);
+		uint32_t last = fth_reserve_until(&v->m->classes.data[k], v->d, row);
 		for (uint32_t end = row + 1; end < last && seen < v->held[k]; end++) {
 			int64_t ending = v->ends[(size_t)end * n + k];
 			as[stands_for(v, k, end - row)] += ending;
@@ -63,12 +63,15 @@ struct outlook {
 	size_t order[64];    /* classes, the cheapest when always busy first */
 };
 
-static size_t class_for(const struct outlook *w, const double *share)
+/* The class for the next level, when so many of each are wanted for the levels below it. A class that has reached its cap leaves the
+ * level to the next best. */
+static size_t class_for(const struct outlook *w, const double *share, const int64_t *wanted)
 {
 	size_t n = w->m->classes.len, found = n;
 	for (size_t i = 0; i < n; i++) {
 		size_t k = w->order[i];
-		if (!may_buy(w->o, k) || share[k] < w->least[k])
+		int64_t most = w->m->classes.data[k].most;
+		if (!may_buy(w->o, k) || share[k] < w->least[k] || (most >= 0 && wanted[k] >= most))
 			continue;
 		if (found == n)
 			found = k;
@@ -113,7 +116,7 @@ static void buy(struct fth_portfolio *p, struct inventory *v, uint32_t row, cons
 			continue;
 		missing -= count;
 		v->held[k] += count;
-		uint32_t end = row + fth_reserve_rows(c, v->d);
+		uint32_t end = fth_reserve_until(c, v->d, row);
 		if (end < v->d->rows)
 			v->ends[(size_t)end * n + k] += count;
 		fth_vec_push(&p->bought, ((struct fth_purchase){row, (uint32_t)k, (uint32_t)count}));
@@ -147,7 +150,7 @@ static void look_back(const struct outlook *w, const struct fth_demand *d, const
 	for (size_t k = 0; k < n; k++) {
 		const struct fth_reserve_class *c = &w->m->classes.data[k];
 		fth_time from = d->start + (fth_time)row * d->interval;
-		until[k] = FTH_MIN(row + fth_reserve_rows(c, d), d->rows);
+		until[k] = fth_reserve_until(c, d, row);
 		fth_time window = FTH_MIN(d->start + (fth_time)until[k] * d->interval, d->end) - from;
 		hours[k] = (double)(w->o->full_term ? c->term : window) / (double)FTH_HOUR;
 	}
@@ -155,7 +158,7 @@ static void look_back(const struct outlook *w, const struct fth_demand *d, const
 	for (uint32_t j = 0; j < d->levels; j++) {
 		for (size_t k = 0; k < n; k++)
 			share[k] = (sum[(size_t)until[k] * d->levels + j] - sum[(size_t)row * d->levels + j]) / hours[k];
-		size_t k = class_for(w, share);
+		size_t k = class_for(w, share, wanted);
 		if (k < n)
 			wanted[k]++;
 	}
@@ -251,7 +254,7 @@ static void look_ahead(const struct outlook *w, const struct fth_demand *d, cons
 			sum[i + 1] = sum[i] + share_of(f, means[i], (double)j);
 		for (size_t k = 0; k < n; k++)
 			share[k] = sum[upto[k]] / (double)upto[k];
-		size_t k = class_for(w, share);
+		size_t k = class_for(w, share, wanted);
 		if (k == n)
 			break; /* higher levels are busy for even less */
 		wanted[k]++;

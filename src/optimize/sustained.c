@@ -10,24 +10,6 @@ static int compare_uses(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Days since 1970 of the first of a month, months counted from January 1970. */
-static int64_t month_start_day(int64_t month)
-{
-	static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-	int64_t year = 1970 + month / 12, m = month % 12, y = year - 1;
-	int64_t days = (year - 1970) * 365 + (y / 4 - 492) - (y / 100 - 19) + (y / 400 - 4) + before[m];
-	bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	return days + (m >= 2 && leap);
-}
-
-static int64_t month_of(fth_time at)
-{
-	int64_t day = at / FTH_DAY, month = day / 31; /* never too late */
-	while (month_start_day(month + 1) <= day)
-		month++;
-	return month;
-}
-
 static double month_cost(double used_hours, double month_hours, double price)
 {
 	double cost = 0;
@@ -50,7 +32,7 @@ struct slot {
 static void close_month(struct slot *s, double price)
 {
 	if (s->hours > 0) {
-		double length = (double)(month_start_day(s->month + 1) - month_start_day(s->month)) * 24;
+		double length = (double)(fth_month_start_day(s->month + 1) - fth_month_start_day(s->month)) * 24;
 		s->cost += month_cost(s->hours, length, price);
 	}
 	s->hours = 0;
@@ -59,8 +41,8 @@ static void close_month(struct slot *s, double price)
 static void use_slot(struct slot *s, fth_time from, fth_time to, double price)
 {
 	while (from < to) {
-		int64_t month = month_of(from);
-		fth_time end = FTH_MIN(to, month_start_day(month + 1) * FTH_DAY);
+		int64_t month = fth_month_of(from);
+		fth_time end = FTH_MIN(to, fth_month_start_day(month + 1) * FTH_DAY);
 		if (month != s->month)
 			close_month(s, price);
 		s->month = month;

@@ -3,6 +3,7 @@
 #include "report/compare.h"
 
 #include <jansson.h>
+#include <math.h>
 
 #include "report/format.h"
 
@@ -34,6 +35,14 @@ size_t fth_comparison_cheapest(const struct fth_comparison *c)
 bool fth_comparison_decided(const struct fth_comparison *c)
 {
 	return c->nruns && is_whole(&c->runs[fth_comparison_cheapest(c)]);
+}
+
+double fth_comparison_gap(const struct fth_comparison *c, size_t run)
+{
+	const struct fth_run *r = &c->runs[run];
+	if (!c->bound || !c->bound->known || c->bound->usd <= 0 || r->jobs_unfinished)
+		return NAN;
+	return (double)r->cost / (double)c->bound->usd - 1;
 }
 
 const char *fth_comparison_workload(const struct fth_comparison *c)
@@ -184,13 +193,28 @@ static void json_classes(const struct fth_run *r, struct fth_json *j)
 	fth_json_end(j, '}');
 }
 
+double fth_run_node_rate(const struct fth_run *r)
+{
+	return r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0;
+}
+
+void fth_run_paid_as(const struct fth_run *r, struct fth_str *out)
+{
+	for (uint32_t i = 0; i < r->ncontracts; i++) {
+		fth_str_add(out, i ? ", " : "");
+		fth_human_int(out, (int64_t)(r->contracts[i].hours + 0.5));
+		fth_str_addf(out, " h %s", r->contracts[i].name);
+	}
+}
+
 /* Fields beyond those that scripts were promised. */
 static void json_run_more(const struct fth_run *r, struct fth_json *j)
 {
 	fth_json_usd(j, "list_cost_usd", r->list_cost);
-	fth_json_real(j, "rate_usd_per_node_hour", r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0);
+	fth_json_real(j, "rate_usd_per_node_hour", fth_run_node_rate(r));
 	fth_json_real(j, "used_node_hours", r->used_node_hours);
 	fth_json_real(j, "billed_node_hours", r->billed_node_hours);
+	fth_json_bool(j, "fees_by_time_held", r->prorated);
 	fth_json_begin(j, "hours_by_contract", '{');
 	for (uint32_t i = 0; i < r->ncontracts; i++)
 		fth_json_real(j, r->contracts[i].name, r->contracts[i].hours);
@@ -218,8 +242,31 @@ static void json_run_more(const struct fth_run *r, struct fth_json *j)
 	json_notes(r, j);
 }
 
-static void json_run(const struct fth_run *r, struct fth_json *j, const char *key)
+static void json_bound(const struct fth_comparison *c, struct fth_json *j)
 {
+	const struct fth_bound *b = c->bound;
+	if (!b)
+		return;
+	fth_json_begin(j, "bound", '{');
+	if (b->known)
+		fth_json_usd(j, "bound_usd", b->usd);
+	else
+		fth_json_text(j, "bound_usd", NULL);
+	fth_json_bool(j, "certified", b->certified);
+	fth_json_bool(j, "exact", b->exact);
+	fth_json_bool(j, "interference", b->interference);
+	fth_json_text(j, "why", b->why[0] ? b->why : NULL);
+	fth_json_usd(j, "slack_usd_per_launch", b->slack_per_launch);
+	fth_json_begin(j, "remarks", '[');
+	for (size_t i = 0; i < b->remarks.len; i++)
+		fth_json_text(j, NULL, b->remarks.data[i]);
+	fth_json_end(j, ']');
+	fth_json_end(j, '}');
+}
+
+static void json_run(const struct fth_comparison *c, size_t run, struct fth_json *j, const char *key)
+{
+	const struct fth_run *r = &c->runs[run];
 	fth_json_begin(j, key, '{');
 	fth_json_text(j, "policy", r->policy);
 	fth_json_raw(j, "params", r->params.data);
@@ -243,6 +290,11 @@ static void json_run(const struct fth_run *r, struct fth_json *j, const char *ke
 	fth_json_end(j, '}');
 	fth_json_real(j, "wall_s", r->wall_s);
 	fth_json_real(j, "peak_rss_mb", r->peak_rss_mb);
+	if (c->bound && c->bound->known)
+		fth_json_usd(j, "bound_usd", c->bound->usd);
+	else
+		fth_json_text(j, "bound_usd", NULL);
+	fth_json_real(j, "gap", fth_comparison_gap(c, run));
 	json_run_more(r, j);
 	fth_json_end(j, '}');
 }
@@ -263,6 +315,7 @@ static void json_head(const struct fth_comparison *c, struct fth_json *j, const 
 		fth_json_text(j, "interference", c->interference_path);
 	if (c->market_path)
 		fth_json_text(j, "market", c->market_path);
+	json_bound(c, j);
 }
 
 void fth_comparison_json(const struct fth_comparison *c, struct fth_str *out)
@@ -271,7 +324,7 @@ void fth_comparison_json(const struct fth_comparison *c, struct fth_str *out)
 	json_head(c, &j, "farthing.compare/1");
 	fth_json_begin(&j, "runs", '[');
 	for (size_t i = 0; i < c->nruns; i++)
-		json_run(&c->runs[i], &j, NULL);
+		json_run(c, i, &j, NULL);
 	fth_json_end(&j, ']');
 	fth_json_end(&j, '}');
 }
@@ -281,11 +334,21 @@ void fth_comparison_json_one(const struct fth_comparison *c, struct fth_str *out
 	struct fth_json j = {.out = out};
 	json_head(c, &j, "farthing.sim/1");
 	if (c->nruns)
-		json_run(&c->runs[0], &j, "run");
+		json_run(c, 0, &j, "run");
 	fth_json_end(&j, '}');
 }
 
 /* ---- CSV ---- */
+
+/* NAME=HOURS;... in one cell. */
+static void csv_hours(struct fth_csvout *v, const struct fth_run *r)
+{
+	struct fth_str cell = {0};
+	for (uint32_t i = 0; i < r->ncontracts; i++)
+		fth_str_addf(&cell, "%s%s=%.6g", i ? ";" : "", r->contracts[i].name, r->contracts[i].hours);
+	fth_csvout_text(v, cell.data ? cell.data : "");
+	fth_str_release(&cell);
+}
 
 void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 {
@@ -294,7 +357,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
 			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,utilization,fallback,wall_s,"
-			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours\r\n");
+			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,list_cost_usd,hours_by_contract,bound_usd,gap\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
 		fth_csvout_text(&v, r->policy);
@@ -321,9 +384,16 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 		fth_csvout_text(&v, r->fallback);
 		fth_csvout_real(&v, r->wall_s);
 		fth_csvout_real(&v, r->peak_rss_mb);
-		fth_csvout_real(&v, r->used_node_hours > 0 ? fth_usd(r->cost) / r->used_node_hours : 0);
+		fth_csvout_real(&v, fth_run_node_rate(r));
 		fth_csvout_real(&v, r->used_node_hours);
 		fth_csvout_real(&v, r->billed_node_hours);
+		fth_csvout_usd(&v, r->list_cost);
+		csv_hours(&v, r);
+		if (c->bound && c->bound->known)
+			fth_csvout_usd(&v, c->bound->usd);
+		else
+			fth_csvout_text(&v, "");
+		fth_csvout_real(&v, fth_comparison_gap(c, i));
 		fth_csvout_end(&v);
 	}
 }

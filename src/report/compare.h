@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "model/workload.h"
+#include "optimize/bound.h"
 #include "report/run.h"
 
 struct fth_comparison {
@@ -28,6 +29,8 @@ struct fth_comparison {
 	const char *const *assumptions;
 	size_t nassumptions;
 
+	const struct fth_bound *bound; /* what no policy can go below; NULL: it was not looked for */
+
 	const struct fth_run *runs;
 	size_t nruns;
 };
@@ -38,6 +41,8 @@ size_t fth_comparison_baseline(const struct fth_comparison *c);
 size_t fth_comparison_cheapest(const struct fth_comparison *c);
 /* Whether that run finished all jobs under its own policy: else there is no cheapest one to speak of. */
 bool fth_comparison_decided(const struct fth_comparison *c);
+/* How far a run's cost is above the bound, as a share of it; NAN where there is none, or the run left jobs. */
+double fth_comparison_gap(const struct fth_comparison *c, size_t run);
 /* A run's name: its policy, with the parameters that differ where the same policy ran several times. */
 void fth_comparison_label(const struct fth_comparison *c, size_t run, struct fth_str *out);
 /* The workload's name for people: its own, else its file's. */
@@ -59,5 +64,10 @@ void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out);
 /* jobs.csv: one row per job; instances.csv: one row per instance. */
 void fth_run_jobs_csv(const struct fth_run *r, const struct fth_symtab *syms, struct fth_str *out);
 void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out);
+
+/* "1,000 h 3y-heavy, 20 h on-demand": hours by how they were paid for. */
+void fth_run_paid_as(const struct fth_run *r, struct fth_str *out);
+/* Dollars per node-hour in which a job ran; 0: none did. */
+double fth_run_node_rate(const struct fth_run *r);
 
 #endif

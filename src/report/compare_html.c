@@ -68,7 +68,13 @@ static void headline(const struct fth_figures *f, struct fth_str *out)
 	fth_str_add(out, " jobs submitted over ");
 	double span = (double)(c->workload.last_submit - c->workload.first_submit) / (double)FTH_SEC;
 	fth_human_duration(out, span, span >= 4 * 86400 ? (struct fth_time_unit){"days", 86400} : fth_human_unit(span));
-	fth_str_addf(out, ", %u instance types on offer.</p>\n", c->catalog_types);
+	fth_str_addf(out, ", %u instance types on offer.", c->catalog_types);
+	if (!isnan(fth_comparison_gap(c, best))) {
+		fth_str_add(out, c->bound->certified ? " No policy can run it for less than " : " The least it could cost is estimated at ");
+		money(out, fth_usd(c->bound->usd));
+		fth_str_add(out, c->bound->certified ? ": that is proven." : ".");
+	}
+	fth_str_add(out, "</p>\n");
 }
 
 static void tile(struct fth_str *out, const char *class, const char *text, struct fth_str *value)
@@ -96,6 +102,10 @@ static void tiles(const struct fth_figures *f, struct fth_str *out)
 	if (b->jobs) {
 		fth_human_usd(&v, cost / (double)b->jobs, 2);
 		tile(out, "", "per job", &v);
+	}
+	if (!isnan(fth_comparison_gap(c, best))) {
+		fth_human_percent(&v, fth_comparison_gap(c, best), 1);
+		tile(out, "", c->bound->certified ? "above the proven lower bound" : "above the estimated least", &v);
 	}
 	fth_human_duration(&v, b->jct_mean_s, fth_human_unit(b->jct_mean_s));
 	tile(out, "", "mean completion time", &v);
@@ -177,6 +187,11 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	else
 		fth_human_percent(&v, 1 - (double)r->cost / (double)c->runs[base].cost, 1);
 	td(out, &v);
+	if (isnan(fth_comparison_gap(c, run)))
+		fth_str_add(&v, "\xe2\x80\x93");
+	else
+		fth_human_percent(&v, fth_comparison_gap(c, run), 1);
+	td(out, &v);
 	td_time(out, r->jct_mean_s, longest->jct_mean_s);
 	td_time(out, r->jct_p95_s, longest->jct_p95_s);
 	td_time(out, r->wait_mean_s, longest->wait_mean_s);
@@ -198,7 +213,7 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 
 static void table(const struct fth_figures *f, struct fth_str *out)
 {
-	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "JCT mean", "JCT p95",
+	static const char *const heads[] = {"Policy", "Cost",	   "Saved",  "Gap", "JCT mean", "JCT p95",
 					    "Wait",   "Not executing", "Instances", "Moves", "Tasks / instance", "GPU",
 					    "CPU",    "Memory",	   "Speed",  "Refused"};
 	struct fth_run longest = {0};
@@ -217,6 +232,42 @@ static void table(const struct fth_figures *f, struct fth_str *out)
 	for (size_t i = 0; i < f->c->nruns; i++)
 		table_row(f, i, &longest, out);
 	fth_str_add(out, "</tbody></table></div>\n");
+}
+
+/* Of rigid jobs: what a used node-hour costs, and who paid for the hours. */
+static void payment_table(const struct fth_figures *f, struct fth_str *out)
+{
+	static const char *const heads[] = {"Policy", "Per used node-hour", "Used of what is paid", "At list price", "Hours paid as"};
+	struct fth_str v = {0};
+	bool prorated = false;
+	if (!f->c->workload.rigid_jobs)
+		return;
+	fth_str_add(out, "<h2>How the hours were paid for</h2>\n<div class=\"card scroll\" tabindex=\"0\" role=\"region\" "
+			 "aria-label=\"How the hours were paid for\"><table><thead><tr>");
+	for (size_t i = 0; i < FTH_COUNT(heads); i++)
+		fth_str_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
+	fth_str_add(out, "</tr></thead><tbody>\n");
+	for (size_t i = 0; i < f->c->nruns; i++) {
+		const struct fth_run *r = &f->c->runs[i];
+		prorated |= r->prorated;
+		fth_str_add(out, "<tr><th scope=\"row\">");
+		fth_html_text(out, f->labels[i].data);
+		fth_str_add(out, "</th>");
+		fth_human_usd(&v, fth_run_node_rate(r), 3);
+		td(out, &v);
+		fth_human_percent(&v, r->utilization, 1);
+		td(out, &v);
+		fth_human_usd(&v, fth_usd(r->list_cost), 2);
+		td(out, &v);
+		fth_run_paid_as(r, &v);
+		td(out, &v);
+		fth_str_add(out, "</tr>\n");
+	}
+	fth_str_add(out, "</tbody></table></div>\n");
+	if (prorated)
+		fth_str_add(out, "<p>With contract=hybrid and contract=online the fees of contracts are counted by the time they were held: "
+				 "what is left of them after the run is not in the cost.</p>\n");
+	fth_str_release(&v);
 }
 
 /* ---- one policy ---- */
@@ -285,9 +336,11 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		const char *word, *meaning;
 	} defs[] = {
 		{"Cost", "every instance at its price, from the moment its bill starts to the moment it is given back, "
-			 "by the billing rule of its offer; summed to the nano-dollar."},
+			 "by the billing rule of its offer; summed to the nano-dollar; after contracts and discounts by month where a run has them."},
 		{"Saved", "against no-packing (every task alone on the cheapest machine that holds it) where it ran, else "
 			  "against the first policy."},
+		{"Gap", "how far the cost is above a lower bound that no policy can pass, clairvoyant or not: every hour of work done "
+			"on the best-filled machines that exist, nothing for waiting, booting and moving."},
 		{"Completion time (JCT)", "from a job\xe2\x80\x99s submission to the end of its last task; p95: 95% of jobs "
 					  "take no longer."},
 		{"Wait", "from submission until the first task of the job is launched for the first time."},
@@ -345,6 +398,7 @@ void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out)
 	fth_figure_cdf(&f, out);
 	fth_str_add(out, "</div>\n");
 	table(&f, out);
+	payment_table(&f, out);
 	fth_str_add(out, "<h2>Cost over time</h2>\n<div class=\"grid\">\n");
 	fth_figure_cost_total(&f, out);
 	fth_figure_cost_rate(&f, out);

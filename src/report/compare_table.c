@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Comparisons and runs as text for a terminal. */
+#include <math.h>
+
 #include "report/compare.h"
 #include "report/format.h"
 
@@ -9,19 +11,19 @@
 #define PLAIN "\033[0m"
 
 enum column {
-	COL_POLICY, COL_COST, COL_SAVED, COL_DELAY, COL_DELAY_P99, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
+	COL_POLICY, COL_COST, COL_SAVED, COL_GAP, COL_RATE, COL_USED, COL_DELAY, COL_DELAY_P99, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
 	COL_TASKS, COL_GPU, COL_CPU, COL_MEM, COL_SPEED, COL_REJECTED, COL_WALL, NCOLS
 };
 
 static const char *const titles[NCOLS] = {
-	"policy", "cost", "saved", "short delay", "its p99", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
+	"policy", "cost", "saved", "gap", "$/node-h", "used", "short delay", "its p99", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
 	"tasks/i", "GPU", "CPU", "mem", "speed", "refused", "wall",
 };
 
 /* Left out in this order when there is no room for all. */
 static const uint8_t first_to_go[] = {
 	COL_WALL, COL_REJECTED, COL_MEM, COL_CPU, COL_WAIT, COL_SPEED, COL_P95, COL_GPU, COL_IDLE, COL_TASKS,
-	COL_INSTANCES, COL_MOVES, COL_SAVED, COL_JCT,
+	COL_INSTANCES, COL_MOVES, COL_USED, COL_SAVED, COL_GAP, COL_JCT,
 };
 
 /* Of each column of times the unit in which its longest one reads well. */
@@ -56,6 +58,14 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 		else
 			fth_human_percent(out, 1 - (double)r->cost / base_cost, 1);
 		break;
+	case COL_GAP:
+		if (isnan(fth_comparison_gap(c, run)))
+			fth_str_add(out, "-");
+		else
+			fth_human_percent(out, fth_comparison_gap(c, run), 1);
+		break;
+	case COL_RATE: fth_human_usd(out, fth_run_node_rate(r), 3); break;
+	case COL_USED: fth_human_percent(out, r->utilization, 1); break;
 	case COL_DELAY: fth_str_addf(out, r->classes ? "%.2f s" : "-", r->short_task_delay.mean); break;
 	case COL_DELAY_P99: fth_str_addf(out, r->classes ? "%.1f s" : "-", r->short_task_delay.p99); break;
 	case COL_JCT: fth_human_duration(out, r->jct_mean_s, u->jct); break;
@@ -85,15 +95,18 @@ static void choose_columns(const struct fth_comparison *c, const size_t widths[N
 		classes |= c->runs[i].classes;
 	}
 	for (int k = 0; k < NCOLS; k++) {
-		show[k] = classes || (k != COL_DELAY && k != COL_DELAY_P99);
+		show[k] = k == COL_DELAY || k == COL_DELAY_P99 ? classes
+			  : k == COL_RATE || k == COL_USED     ? c->workload.rigid_jobs > 0
+			  : k == COL_GAP			? c->bound && c->bound->known
+								: true;
 		total += show[k] ? widths[k] + (k ? 2 : 0) : 0;
 	}
 	for (size_t i = 0; width && total > width && i < FTH_COUNT(first_to_go); i++) {
 		int k = first_to_go[i];
-		if (k == COL_REJECTED && refusals)
+		if ((k == COL_REJECTED && refusals) || !show[k])
 			continue;
-		show[k] = false;
 		total -= widths[k] + 2;
+		show[k] = false;
 	}
 }
 
@@ -128,6 +141,26 @@ static void heading(const struct fth_comparison *c, bool colour, struct fth_str 
 	fth_str_addf(out, "; %u instance types, %u offers\n\n", c->catalog_types, c->catalog_offers);
 }
 
+/* What no policy can go below, as a sentence. */
+static void bound_line(const struct fth_comparison *c, struct fth_str *out)
+{
+	const struct fth_bound *b = c->bound;
+	if (!b)
+		return;
+	if (!b->known) {
+		fth_str_addf(out, "no bound: %s\n", b->why);
+		return;
+	}
+	fth_str_add(out, "gap: above the least that any policy can cost, ");
+	fth_human_usd(out, fth_usd(b->usd), 2);
+	if (b->certified && b->slack_per_launch)
+		fth_str_addf(out, " (proven, to $%.4f a launch)\n", fth_usd(b->slack_per_launch));
+	else if (b->certified)
+		fth_str_add(out, " (proven)\n");
+	else
+		fth_str_addf(out, " (an estimate: %s)\n", b->why);
+}
+
 /* What a reader must know before trusting a row. */
 static void remarks(const struct fth_comparison *c, struct fth_str *out)
 {
@@ -138,6 +171,14 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 		if (r->jobs_unfinished)
 			fth_str_addf(out, "! %s: %llu jobs did not end\n", label.data,
 				     (unsigned long long)r->jobs_unfinished);
+		if (r->list_cost && r->cost != r->list_cost) {
+			fth_str_addf(out, "  %s: ", label.data);
+			fth_run_paid_as(r, out);
+			fth_str_add(out, "; ");
+			fth_human_usd(out, fth_usd(r->list_cost), 2);
+			fth_str_add(out, r->prorated ? " at list price; fees by the time held, what is left of contracts not counted\n"
+						     : " at list price\n");
+		}
 		if (r->fallback[0] && r->note.len) /* which says who took over */
 			fth_str_addf(out, "! %s: %s\n", label.data, r->note.data);
 		else if (r->fallback[0])
@@ -192,6 +233,7 @@ void fth_comparison_table(const struct fth_comparison *c, unsigned width, bool c
 		fth_str_addf(out, "\n* cheapest; saved: against %s", c->runs[fth_comparison_baseline(c)].policy);
 		fth_str_add(out, "; JCT: submitted to done\n");
 	}
+	bound_line(c, out);
 	remarks(c, out);
 }
 
@@ -241,21 +283,29 @@ static void contracts_block(const struct fth_run *r, struct fth_str *out)
 		return;
 	fth_human_usd(&v, fth_usd(r->list_cost), 2);
 	line(out, "  at list price", &v);
-	for (uint32_t i = 0; i < r->ncontracts; i++) {
-		fth_str_add(&v, i ? ", " : "");
-		fth_human_int(&v, (int64_t)(r->contracts[i].hours + 0.5));
-		fth_str_addf(&v, " h %s", r->contracts[i].name);
-	}
+	fth_run_paid_as(r, &v);
 	line(out, "  paid as", &v);
-	if (r->used_node_hours > 0) {
-		fth_human_usd(&v, fth_usd(r->cost) / r->used_node_hours, 4);
-		line(out, "  per used node-hour", &v);
+	fth_str_release(&v);
+}
+
+/* How far it is above what no policy can go below. */
+static void gap_line(const struct fth_comparison *c, size_t run, struct fth_str *out)
+{
+	struct fth_str v = {0};
+	double gap = fth_comparison_gap(c, run);
+	if (!isnan(gap)) {
+		fth_human_percent(&v, gap, 1);
+		fth_str_add(&v, " above ");
+		fth_human_usd(&v, fth_usd(c->bound->usd), 2);
+		fth_str_add(&v, c->bound->certified ? ", proven" : ", an estimate");
+		line(out, "  above the lower bound", &v);
 	}
 	fth_str_release(&v);
 }
 
-static void money_block(const struct fth_run *r, struct fth_str *out)
+static void money_block(const struct fth_comparison *c, size_t run, struct fth_str *out)
 {
+	const struct fth_run *r = &c->runs[run];
 	struct fth_str v = {0};
 	double cost = fth_usd(r->cost);
 	const struct {
@@ -273,7 +323,14 @@ static void money_block(const struct fth_run *r, struct fth_str *out)
 		fth_str_add(&v, " per job)");
 	}
 	line(out, "cost", &v);
+	gap_line(c, run, out);
 	contracts_block(r, out);
+	if (c->workload.rigid_jobs > 0 && r->used_node_hours > 0) {
+		fth_human_usd(&v, fth_run_node_rate(r), 4);
+		line(out, "  per used node-hour", &v);
+		fth_human_percent(&v, r->utilization, 1);
+		line(out, "  of it used", &v);
+	}
 	for (size_t i = 0; i < FTH_COUNT(parts); i++) {
 		fth_human_usd(&v, parts[i].usd, 2);
 		if (cost > 0)
@@ -299,7 +356,7 @@ void fth_comparison_table_one(const struct fth_comparison *c, size_t run, bool c
 	struct fth_comparison one = *c;
 	heading(c, colour, out);
 	fth_str_addf(out, "%s%s%s\n", colour ? BOLD : "", r->policy, colour ? PLAIN : "");
-	money_block(r, out);
+	money_block(c, run, out);
 	jobs_block(r, out);
 	fth_human_int(&v, (int64_t)r->rounds);
 	fth_str_add(&v, " rounds, ");

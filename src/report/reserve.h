@@ -19,7 +19,7 @@ struct fth_reserve_report {
 	const struct fth_demand *demand;
 	double lower_bound;  /* of the pure cost of any portfolio */
 	double competitive;  /* the paper's bound, equation 5 */
-	bool lp_bound;       /* the bound is the linear programme's */
+	bool dual_bound;     /* the bound is that of the exact planner, better than the paper's */
 	FTH_VEC(struct fth_reserve_report_plan) plans;
 	FTH_VEC(struct fth_reserve_curve) curves;
 	double wall_s;

@@ -73,6 +73,7 @@ struct fth_run {
 	fth_money cost;      /* after discounts by month and contracts */
 	fth_money list_cost; /* the ledger's total */
 	double used_node_hours, billed_node_hours; /* tasks executing; machines charged for */
+	bool prorated;       /* fees of contracts are counted by the time held: what lies after the run is left out */
 	uint32_t ncontracts; /* billed hours by how they were paid for */
 	struct fth_run_contract contracts[FTH_RUN_CONTRACTS];
 	double jct_mean_s, jct_p50_s, jct_p95_s, jct_p99_s;

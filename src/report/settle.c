@@ -98,6 +98,18 @@ static fth_time start_of(const struct fth_run *run, const struct fth_ledger *l)
 	return start;
 }
 
+/* What was gathered at list price is a part of the bill in the same proportion. */
+static void set_cost(struct fth_run *run, double usd)
+{
+	double listed = fth_usd(run->list_cost), share = listed > 0 ? usd / listed : 1;
+	run->cost = (fth_money)(usd * 1e9 + 0.5);
+	run->waste_boot_usd *= share;
+	run->waste_idle_usd *= share;
+	run->waste_fragmentation_usd *= share;
+	for (size_t i = 0; i < run->buckets.len; i++)
+		run->buckets.data[i].cost_usd *= share;
+}
+
 int fth_settle(struct fth_run *run, const struct fth_engine *e, enum fth_settlement how, fth_time epoch, struct fth_error *err)
 {
 	static const char *const names[] = {"on-demand", "spot", "reserved"};
@@ -126,6 +138,7 @@ int fth_settle(struct fth_run *run, const struct fth_engine *e, enum fth_settlem
 			add_hours(run, names[c->offers[o].market], hours);
 	}
 	if (changed)
-		run->cost = (fth_money)(settled * 1e9 + 0.5);
+		set_cost(run, settled);
+	run->prorated = changed && (how == FTH_SETTLE_HINDSIGHT || how == FTH_SETTLE_ONLINE);
 	return 0;
 }

@@ -104,6 +104,8 @@ static void settle_type(struct fth_usage *u, fth_type_id type)
 
 static int64_t share_ppm(int64_t used, int64_t of)
 {
+	if (!used || used == of)
+		return used ? PPM : 0; /* whole machines need no division */
 	if (used < INT64_MAX / PPM)
 		return used * PPM / of; /* nearly always, and much faster */
 	return (int64_t)((__int128)used * PPM / of);
@@ -158,6 +160,15 @@ static void apply(struct fth_usage *u, const struct fth_usage_part *p, int sign)
 	}
 }
 
+static bool same_part(const struct fth_usage_part *a, const struct fth_usage_part *b)
+{
+	bool same = a->paid == b->paid && a->up == b->up && a->boot == b->boot && a->idle == b->idle && a->offer == b->offer &&
+		    a->type == b->type && a->tasks == b->tasks && a->unused_ppm == b->unused_ppm;
+	for (int r = 0; r < 3; r++)
+		same &= a->used[r] == b->used[r];
+	return same;
+}
+
 void fth_usage_touch(struct fth_usage *u, const struct fth_instance *i)
 {
 	size_t have = u->parts.len;
@@ -167,6 +178,8 @@ void fth_usage_touch(struct fth_usage *u, const struct fth_instance *i)
 		u->parts.len = (size_t)i->slot + 1;
 	}
 	struct fth_usage_part *old = &u->parts.data[i->slot], now = part_of(u, i);
+	if (same_part(old, &now))
+		return;
 	apply(u, old, -1);
 	apply(u, &now, 1);
 	*old = now;

@@ -33,10 +33,29 @@ const struct fth_param fth_sim_param_table[] = {
 	 "time between the notice of a revocation and the revocation"},
 	{"revocation_rate", FTH_PARAM_REAL, offsetof(struct fth_sim_params, revocation_rate), "0", 0, 1e6, NULL,
 	 "mean revocations per hour of a spot instance, at random; 0: what the catalog says of each offer"},
+	{"usd_per_hour", FTH_PARAM_REAL, offsetof(struct fth_sim_params, usd_per_hour), "0", 0, 1e6, NULL,
+	 "budget: launches that would bring the prices of all instances above this are refused, and work waits; 0: none"},
+	{"usd_per_month", FTH_PARAM_REAL, offsetof(struct fth_sim_params, usd_per_month), "0", 0, 1e9, NULL,
+	 "budget: once a calendar month (UTC) has cost this, its launches are refused; what runs goes on; 0: none"},
+	{"moves_per_hour", FTH_PARAM_INT, offsetof(struct fth_sim_params, moves_per_hour), "0", 0, 4e9, NULL,
+	 "disruption budget: running tasks moved or preempted within any hour; 0: no limit"},
+	{"disturbed", FTH_PARAM_REAL, offsetof(struct fth_sim_params, disturbed), "0", 0, 1, NULL,
+	 "disruption budget: share of the ready instances, rounded up, that tasks are taken off at once; 0: no limit"},
 	{"market_start", FTH_PARAM_INT, offsetof(struct fth_sim_params, market_start), "0", 0, 9e9, NULL,
 	 "seconds since 1970 on the clock of the market's prices at which the run begins; 0: at its first price"},
 	{0},
 };
+
+struct fth_limits fth_sim_limits(const struct fth_sim_params *p, const struct fth_world *w)
+{
+	return (struct fth_limits){
+		.usd_per_hour = (fth_price)(p->usd_per_hour * FTH_USD + 0.5),
+		.usd_per_month = (fth_money)(p->usd_per_month * FTH_USD + 0.5),
+		.moves_per_hour = (uint32_t)p->moves_per_hour,
+		.disturbed_ppm = (uint32_t)(p->disturbed * 1e6 + 0.5),
+		.epoch_us = w->workload.epoch,
+	};
+}
 
 /* ---- shared with the other files ---- */
 
@@ -361,6 +380,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		.params = policy->params,
 		.fallback = fallback,
 		.max_instances = (uint32_t)params->max_instances,
+		.limits = fth_sim_limits(params, w),
 		.decide_limit_ns = params->decide_limit * 1000,
 		.clock_ns = clock_ns,
 	};

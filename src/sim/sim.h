@@ -27,9 +27,15 @@ struct fth_sim_params {
 	double bid;               /* for spot offers, times the on-demand price */
 	fth_time notice;          /* between a revocation notice and the revocation */
 	double revocation_rate;   /* per spot instance and hour; 0: each offer's own */
+	double usd_per_hour, usd_per_month; /* budgets; 0: none */
+	int64_t moves_per_hour;   /* of running tasks; 0: no limit */
+	double disturbed;         /* share of instances that tasks are taken off at once; 0: no limit */
 	int64_t market_start;     /* seconds since 1970 at which the run begins; 0: with the market's first price */
 };
 extern const struct fth_param fth_sim_param_table[];
+
+/* Its budgets, as the engine takes them. */
+struct fth_limits fth_sim_limits(const struct fth_sim_params *p, const struct fth_world *w);
 
 struct fth_sim_progress {
 	/* Now and then: jobs ended of total (0: unknown), virtual time. Return false to stop the run. */

@@ -222,6 +222,8 @@ static void take_line(struct explain *x, const char *line)
 	}
 	if (line[0] != 'A')
 		end_round(x);
+	if (!strncmp(line, "J job ", 6))
+		learn_job(x, line + 2);
 	if (line[0] == 'S')
 		learn_submission(x);
 	if (line[0] == 'R')
@@ -261,9 +263,12 @@ int fth_journal_explain(const char *path, const char *what, struct fth_str *out,
 	char *line;
 	size_t n;
 	bool run = false;
-	int r = fth_input_open(&in, path, err);
-	if (r)
+	struct fth_str text = {0};
+	int r = fth_journal_input(&in, path, &text, err);
+	if (r) {
+		fth_str_release(&text);
 		return r;
+	}
 	learn_what(&x, what);
 	r = fth_input_next(in, &line, &n, err);
 	if (r >= 0 && (r == 0 || strcmp(line, "farthing-journal 1")))
@@ -280,6 +285,7 @@ int fth_journal_explain(const char *path, const char *what, struct fth_str *out,
 	if (!r && !x.found)
 		r = fth_fail(err, -ENOENT, "%s: nothing about %s '%s'", path, x.job.len ? "a job" : "an instance", what);
 	fth_input_close(in);
+	fth_str_release(&text);
 	fth_map_release(&x.tasks);
 	fth_map_release(&x.types);
 	fth_str_release(&x.names);

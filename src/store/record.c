@@ -95,6 +95,55 @@ bool fth_record_parse_event(const char *line, struct fth_event *ret)
 	return true;
 }
 
+void fth_limits_write(struct fth_str *s, const struct fth_limits *l)
+{
+	fth_str_addf(s, "usd_per_hour=%lld usd_per_month=%lld moves_per_hour=%u disturbed_ppm=%u epoch_us=%lld",
+		     (long long)l->usd_per_hour, (long long)l->usd_per_month, l->moves_per_hour, l->disturbed_ppm,
+		     (long long)l->epoch_us);
+}
+
+bool fth_limits_parse(const char *text, struct fth_limits *ret)
+{
+	long long hour, month, epoch;
+	struct fth_limits l = {0};
+	int end = 0;
+	if (sscanf(text, "usd_per_hour=%lld usd_per_month=%lld moves_per_hour=%u disturbed_ppm=%u epoch_us=%lld%n", &hour,
+		   &month, &l.moves_per_hour, &l.disturbed_ppm, &epoch, &end) != 5 ||
+	    text[end] || hour < 0 || month < 0 || epoch < 0)
+		return false;
+	l.usd_per_hour = hour;
+	l.usd_per_month = month;
+	l.epoch_us = epoch;
+	*ret = l;
+	return true;
+}
+
+bool fth_record_parse_order(const char *line, fth_time *now, struct fth_action *ret, char **by)
+{
+	struct fth_action a = {.kind = FTH_ACT_NKINDS, .task = FTH_NONE, .instance = FTH_NONE};
+	char verdict[32], kind[32];
+	long long at;
+	if (sscanf(line, "O %lld %31s %31s", &at, verdict, kind) != 3)
+		return false;
+	for (int k = 0; k < FTH_ACT_NKINDS; k++)
+		if (!strcmp(kind, fth_action_name((enum fth_action_kind)k)))
+			a.kind = (enum fth_action_kind)k;
+	const char *who = strstr(line, " by=");
+	if (a.kind == FTH_ACT_NKINDS || !who)
+		return false;
+	a.task = parse_id(line, " task=");
+	a.instance = parse_id(line, " instance=i");
+	char *name = fth_strdup(who + 4);
+	if (fth_name_decode(name) < 0) {
+		free(name);
+		return false;
+	}
+	*now = at;
+	*ret = a;
+	*by = name;
+	return true;
+}
+
 /* ---- what the observers are shown ---- */
 
 static void before_event(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev)
@@ -200,6 +249,37 @@ static void on_fallback(struct fth_observer *o, const char *why)
 	flush(r);
 }
 
+static void on_order(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_action *a,
+		     enum fth_refusal verdict, const char *by)
+{
+	(void)c;
+	struct fth_recorder *r = (struct fth_recorder *)o;
+	begin(r, "O %lld %s %s", (long long)now, fth_refusal_name(verdict), fth_action_name(a->kind));
+	if (a->task != FTH_NONE)
+		fth_str_addf(&r->line, " task=%u", a->task);
+	if (a->instance != FTH_NONE)
+		fth_str_addf(&r->line, " instance=i%u", a->instance);
+	fth_str_add(&r->line, " by=");
+	fth_name_write(&r->line, by);
+	flush(r);
+}
+
+static void on_policy(struct fth_observer *o, fth_time now, const char *text)
+{
+	struct fth_recorder *r = (struct fth_recorder *)o;
+	begin(r, "P %lld ", (long long)now);
+	fth_str_add(&r->line, text);
+	flush(r);
+}
+
+static void on_limits(struct fth_observer *o, fth_time now, const struct fth_limits *limits)
+{
+	struct fth_recorder *r = (struct fth_recorder *)o;
+	begin(r, "L %lld ", (long long)now);
+	fth_limits_write(&r->line, limits);
+	flush(r);
+}
+
 static void on_charge(struct fth_observer *o, const struct fth_cluster *c, const struct fth_charge *charge)
 {
 	(void)c;
@@ -219,6 +299,9 @@ void fth_recorder_init(struct fth_recorder *r, void (*emit)(void *arg, const cha
 			 .on_submit = on_submit,
 			 .on_plan = on_plan,
 			 .on_fallback = on_fallback,
+			 .on_order = on_order,
+			 .on_policy = on_policy,
+			 .on_limits = on_limits,
 			 .on_charge = on_charge},
 		.emit = emit,
 		.arg = arg,
@@ -249,7 +332,7 @@ int fth_world_text(const struct fth_world *w, struct fth_str text[3], struct fth
 		r = fth_write_profile(&w->profile, o, err);
 		c = fth_output_commit(o, err);
 	}
-	if (!r && !c) {
+	if (!r && !c && w->workload.jobs.len) {
 		fth_output_open_memory(&o, &text[2]);
 		r = fth_write_workload(&w->workload, o, err);
 		c = fth_output_commit(o, err);
@@ -277,14 +360,17 @@ static int read_part(struct fth_world *w, int part, const struct fth_str *text, 
 	return r;
 }
 
-int fth_world_from_text(struct fth_world *w, const struct fth_str text[3], const char *name, struct fth_error *err)
+int fth_world_from_text(struct fth_world *w, const struct fth_str text[3], const char *name, bool jobs_follow,
+			struct fth_error *err)
 {
 	fth_world_init(w);
 	int r = read_part(w, 0, &text[0], name, err);
 	w->has_profile = text[1].len > 0;
 	if (!r && w->has_profile)
 		r = read_part(w, 1, &text[1], name, err);
-	if (!r)
+	if (!r && jobs_follow) /* the first job may name any of the catalog's resources */
+		fth_kinds_adopt_resources(&w->kinds, w->catalog.pub.nres, w->catalog.pub.res_names);
+	if (!r && (text[2].len || !jobs_follow))
 		r = read_part(w, 2, &text[2], name, err);
 	if (r)
 		fth_world_release(w);

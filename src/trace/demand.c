@@ -2,7 +2,7 @@
 /*
  * What `plan reserve` reads. A demand is a CSV of one of three shapes: `instances` alone, one number an hour;
  * `time_s,instances`, a number that holds until the next row's time (the last one for as long as the one before it did);
- * or machines with their lives, as `compare --instances` writes them. Classes are a CSV, or the contracts of a catalog.
+ * or machines with their lives, as `compare --instances-csv` writes them. Classes are a CSV, or the contracts of a catalog.
  */
 #include "trace/csv.h"
 #include "trace/readers.h"
@@ -59,6 +59,7 @@ static int read_numbers(struct fth_demand_series *s, struct fth_csv *csv, struct
 
 /* ---- lives of machines ---- */
 
+/* One that has not gone is there to the end of what the file speaks of: its last time. */
 static int read_lives(struct fth_demand_series *s, struct fth_csv *csv, struct fth_error *err)
 {
 	fth_time from = 0, to = 0;
@@ -66,22 +67,26 @@ static int read_lives(struct fth_demand_series *s, struct fth_csv *csv, struct f
 	s->start = FTH_NEVER;
 	while ((r = fth_csv_next(csv, err)) > 0) {
 		int column = *fth_csv_cell(csv, READY) ? READY : ACQUIRED;
-		if (!*fth_csv_cell(csv, column) || !*fth_csv_cell(csv, GONE_AT))
-			continue; /* never came, or was still there */
+		bool stays = !*fth_csv_cell(csv, GONE_AT);
+		if (!*fth_csv_cell(csv, column))
+			continue; /* never came */
 		r = read_seconds(csv, column, &from, err);
-		if (!r)
+		if (!r && !stays)
 			r = read_seconds(csv, GONE_AT, &to, err);
 		if (r)
 			return r;
-		if (to < from)
+		if (!stays && to < from)
 			return fth_csv_fail(csv, err, "gone before it was there");
 		fth_vec_push(&s->steps, ((struct fth_demand_step){from, 1}));
-		fth_vec_push(&s->steps, ((struct fth_demand_step){to, -1}));
+		if (!stays)
+			fth_vec_push(&s->steps, ((struct fth_demand_step){to, -1}));
 		s->start = FTH_MIN(s->start, from);
-		s->end = FTH_MAX(s->end, to);
+		s->end = FTH_MAX(s->end, stays ? from : to);
 	}
 	if (!r && !s->steps.len)
-		return fth_csv_fail(csv, err, "no machine in it that came and went");
+		return fth_csv_fail(csv, err, "no machine in it that came");
+	if (!r && s->end <= s->start)
+		return fth_csv_fail(csv, err, "all machines came at one time and none went: nothing is known of how long they are used");
 	return r;
 }
 

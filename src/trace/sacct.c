@@ -93,6 +93,10 @@ static int parse_elapsed(const char *p, fth_time *ret)
 	}
 	if (days < 0 || days > 400000 || (n == 1 && !dash))
 		return -EINVAL;
+	/* Only what comes first may be more than a clock shows. */
+	for (int i = dash ? 0 : 1; i < n; i++)
+		if (part[i] > (dash && !i ? 23 : 59))
+			return -EINVAL;
 	int64_t s = dash ? part[0] * 3600 + part[1] * 60 + part[2]
 		    : n == 3 ? part[0] * 3600 + part[1] * 60 + part[2]
 			     : part[0] * 60 + part[1];
@@ -134,18 +138,17 @@ static int read_limit(struct sacct *s, fth_time *ret, struct fth_error *err)
 	return parse_elapsed(p, ret) ? sacct_fail(s, err, "Timelimit '%.40s' is not a duration such as 1-02:03:04", p) : 0;
 }
 
-/* The count of one resource in "cpu=64,mem=8G,node=2,gres/gpu=4"; -1: not named. */
-static int64_t tres(const char *list, const char *name)
+/* The count of one resource in "cpu=64,mem=8G,node=2,gres/gpu=4", unless one is known; as it was: not named. */
+static int tres(struct sacct *s, int column, const char *name, int64_t *count, struct fth_error *err)
 {
 	size_t n = strlen(name);
-	for (const char *p = list; *p;) {
+	for (const char *p = cell(s, column); *p && *count <= 0;) {
 		size_t len = strcspn(p, ",");
-		int64_t v;
-		if (len > n && !memcmp(p, name, n) && p[n] == '=' && !fth_parse_i64(p + n + 1, len - n - 1, &v))
-			return v;
+		if (len > n && !memcmp(p, name, n) && p[n] == '=' && (fth_parse_i64(p + n + 1, len - n - 1, count) || *count < 0))
+			return sacct_fail(s, err, "%s: '%.*s' is not a count", names[column], (int)FTH_MIN(len, (size_t)40), p);
 		p += len + (p[len] == ',');
 	}
-	return -1;
+	return 0;
 }
 
 /* The first of these columns that tells a count above 0; -EINVAL if one is not a number. */
@@ -162,15 +165,18 @@ static int count_in(struct sacct *s, const int *columns, size_t n, int64_t *ret,
 /* Processors decide, since nodes of a cloud are not the site's; its nodes only where they are all there is. */
 static int read_size(struct sacct *s, int64_t *ret_nodes, int64_t *ret_gpus, struct fth_error *err)
 {
-	static const int cpu_columns[] = {REQ_CPUS, NCPUS}, node_columns[] = {REQ_NODES, NNODES};
-	const char *lists[] = {cell(s, REQ_TRES), cell(s, ALLOC_TRES)};
+	static const int cpu_columns[] = {REQ_CPUS, NCPUS}, node_columns[] = {REQ_NODES, NNODES}, lists[] = {REQ_TRES, ALLOC_TRES};
 	int64_t cpus = -1, nodes = -1, gpus = -1;
-	for (int i = 0; i < 2; i++) {
-		cpus = cpus > 0 ? cpus : tres(lists[i], "cpu");
-		nodes = nodes > 0 ? nodes : tres(lists[i], "node");
-		gpus = gpus > 0 ? gpus : tres(lists[i], "gres/gpu");
+	int r = 0;
+	for (int i = 0; i < 2 && !r; i++) {
+		r = tres(s, lists[i], "cpu", &cpus, err);
+		if (!r)
+			r = tres(s, lists[i], "node", &nodes, err);
+		if (!r)
+			r = tres(s, lists[i], "gres/gpu", &gpus, err);
 	}
-	int r = count_in(s, cpu_columns, 2, &cpus, err);
+	if (!r)
+		r = count_in(s, cpu_columns, 2, &cpus, err);
 	if (!r)
 		r = count_in(s, node_columns, 2, &nodes, err);
 	if (r)

@@ -67,12 +67,20 @@ static int parse_field(struct swf *s, int at, const char *p, size_t n, int64_t *
 	return 0;
 }
 
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
 static int split(struct swf *s, const char *p, int64_t field[NFIELDS], struct fth_error *err)
 {
 	int n = 0;
 	for (;; n++) {
-		p += strspn(p, " \t\r");
-		size_t len = strcspn(p, " \t\r");
+		while (is_space(*p))
+			p++;
+		size_t len = 0;
+		while (p[len] && !is_space(p[len]))
+			len++;
 		if (!len)
 			break;
 		if (n == NFIELDS)
@@ -105,10 +113,22 @@ static fth_kind_id kind_of(struct swf *s, int64_t app)
 	return (fth_kind_id)id;
 }
 
+/* prefix and number; at least 0 */
+static fth_sym name_of(struct swf *s, const char *prefix, int64_t number)
+{
+	char text[32], *p = text + sizeof(text);
+	do
+		*--p = (char)('0' + number % 10);
+	while (number /= 10);
+	size_t n = strlen(prefix);
+	p -= n;
+	memcpy(p, prefix, n);
+	return fth_sym_internn(s->w->syms, p, (size_t)(text + sizeof(text) - p));
+}
+
 static int read_job(struct swf *s, const char *line, struct fth_error *err)
 {
 	int64_t f[NFIELDS], max = FTH_TRACE_TIME_MAX / FTH_SEC;
-	char name[32];
 	int r = split(s, line, f, err);
 	if (r)
 		return r;
@@ -130,10 +150,8 @@ static int read_job(struct swf *s, const char *line, struct fth_error *err)
 				   .first_own = FTH_NONE};
 	j.line = (uint32_t)fth_input_line(s->in);
 	j.estimate = FTH_MAX(f[REQ_TIME], f[RUN]) * FTH_SEC;
-	snprintf(name, sizeof(name), "%lld", (long long)f[JOB]);
-	j.key = fth_sym_intern(s->w->syms, name);
-	snprintf(name, sizeof(name), "user%lld", (long long)f[USER]);
-	j.user = f[USER] >= 0 ? fth_sym_intern(s->w->syms, name) : 0;
+	j.key = name_of(s, "", f[JOB]);
+	j.user = f[USER] >= 0 ? name_of(s, "user", f[USER]) : 0;
 	if (fth_workload_add(s->w, &j, &g, 1))
 		return swf_fail(s, err, "job %lld twice", (long long)f[JOB]);
 	return 0;

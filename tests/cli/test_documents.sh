@@ -11,6 +11,8 @@ python3 "$SOURCE/scripts/readme.py" "$FARTHING" --check || fail "README.md shows
 "$FARTHING" compare -w small.fw -p no-packing --format csv >compare.csv
 "$FARTHING" sim -w small.fw -p no-packing --format json --journal run.journal >sim.json
 "$FARTHING" plan pack -w small.fw --format json >pack.json
+"$FARTHING" bound -w small.fw --format json >bound.json
+"$FARTHING" bound -w small.fw --format csv >bound.csv
 "$FARTHING" plan pack -w small.fw --format csv >pack.csv
 "$FARTHING" replay run.journal --format json >replay.json
 "$FARTHING" policies --format json >policies.json

@@ -3,7 +3,7 @@
 # Every verb has a man page, and all of them are right.
 . "$SOURCE/tests/cli/common.sh"
 
-pages="$BUILD/docs/farthing.1 $SOURCE/docs/man/farthing-formats.5 $SOURCE/docs/man/farthing-policy.7"
+pages="$BUILD/docs/farthing.1 $SOURCE/docs/man/farthing-formats.5 $SOURCE/docs/man/farthing-policy.7 $SOURCE/docs/man/farthingd.8"
 for verb in $("$FARTHING" help --markdown | sed -n 's/^## farthing //p' | tr ' ' '-'); do
 	page=$BUILD/docs/farthing-$verb.1
 	[ -s "$page" ] || fail "no man page for $verb"

@@ -107,7 +107,7 @@ if [ -e /dev/full ]; then
 fi
 
 expect 2 explain
-complains "JOURNAL is missing"
+complains "JOB|INSTANCE is missing"
 expect 2 validate
 complains "FILE is missing"
 expect 2 completion tcsh

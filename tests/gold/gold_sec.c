@@ -18,7 +18,7 @@
 #include "sim/sim.h"
 #include "trace/trace.h"
 
-enum { SKIP = 77 };
+enum { SKIP = 77, HEADLINE = 5 };
 
 static const struct {
 	const char *gold, *policy, *catalog;
@@ -98,8 +98,10 @@ int main(int argc, char **argv)
 		struct fth_world w;
 		struct fth_run ours;
 		struct fth_error err = {0};
-		if (!want)
+		if (!want) { /* the headline is in every trace's gold */
+			bad += i < HEADLINE;
 			continue;
+		}
 		int r = load(&w, argv[1], argv[2], modes[i].catalog, &err);
 		if (!r)
 			r = run(&ours, &w, modes[i].policy, modes[i].how, &err);

@@ -109,6 +109,7 @@ static struct outcome run_one(const char *policy, const char *sim, uint64_t seed
 				    fth_refusal_name((enum fth_refusal)i));
 	assert_int_equal(fth_engine_stats(e)->rejected, 0);
 	assert_int_equal(laws.done_tasks, laws.submitted_tasks);
+	assert_true(cost_over_bound(&w, &p, e, 0) > 0);
 	struct outcome out = {budget.hash, laws.events, budget.most};
 	fth_engine_free(e);
 	law_watcher_release(&laws);

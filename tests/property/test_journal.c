@@ -37,11 +37,14 @@ static void record(const char *path, const char *policy, uint64_t seed)
 	assert_int_equal(fth_journal_world(&raw, &w, &err), 0);
 	struct fth_policy_choice choice;
 	assert_int_equal(fth_policy_choose(&choice, table, policy, &err), 0);
-	struct fth_journal *j;
-	assert_int_equal(fth_journal_create(&j, path, &w, &choice, &toy_liar, 5000, &err), 0);
 	struct fth_sim_params p = {0};
 	fth_params_defaults(fth_sim_param_table, &p);
 	p.max_instances = 5000;
+	p.moves_per_hour = seed % 3 ? 0 : 5;
+	p.disturbed = seed % 4 ? 0 : 0.2;
+	struct fth_limits limits = fth_sim_limits(&p, &w);
+	struct fth_journal *j;
+	assert_int_equal(fth_journal_create(&j, path, &w, &choice, &toy_liar, 5000, &limits, &err), 0);
 	p.launch_failure = 0.05;
 	struct fth_engine *e;
 	assert_int_equal(fth_sim_run(&e, &w, &choice, &toy_liar, &p, fth_journal_observer(j), NULL, &err), 0);

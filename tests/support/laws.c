@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "optimize/bound.h"
 #include "support.h"
 
 static void broken(struct law_watcher *w, const char *fmt, ...) FTH_PRINTF(2, 3);
@@ -194,4 +195,23 @@ bool laws_hold(struct law_watcher *w, const struct fth_engine *e, bool all_done)
 		broken(w, "%llu of %llu tasks ended", (unsigned long long)w->done_tasks,
 		       (unsigned long long)w->submitted_tasks);
 	return !w->broken[0];
+}
+
+/* ---- the lower bound ---- */
+
+double cost_over_bound(const struct fth_world *w, const struct fth_sim_params *p, const struct fth_engine *e, uint64_t launches)
+{
+	struct fth_bound_options o = fth_bound_quick();
+	struct fth_bound b;
+	o.pair_speed = p->pair_speed;
+	o.market_start = p->market_start * FTH_SEC;
+	o.uneven_delays = p->job_delay_spread > 0;
+	int r = fth_bound_find(&b, w, NULL, &o, NULL);
+	const struct fth_ledger *l = fth_engine_ledger(e);
+	/* Each machine's charge is rounded down to the nano-dollar. */
+	fth_money cost = l->total + (fth_money)l->charges.len + (fth_money)launches * b.slack_per_launch;
+	bool ok = !r && b.known && b.certified && b.usd > 0 && cost >= b.usd;
+	double ratio = ok ? (double)l->total / (double)b.usd : -1;
+	fth_bound_release(&b);
+	return ratio;
 }

@@ -53,6 +53,10 @@ void law_watcher_release(struct law_watcher *w);
 /* At the end; false (and w->broken) if any law was broken. */
 bool laws_hold(struct law_watcher *w, const struct fth_engine *e, bool all_done);
 
+/* The cost of a run that ended all jobs over the lower bound of any run; below 1 but for what may be rounded: the bound is
+ * wrong, and -1 is returned. launches: of tasks, or more. */
+double cost_over_bound(const struct fth_world *w, const struct fth_sim_params *p, const struct fth_engine *e, uint64_t launches);
+
 /* ---- toy policies ---- */
 
 extern const struct fth_policy_ops toy_do_nothing; /* never acts */

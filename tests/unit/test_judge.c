@@ -166,6 +166,8 @@ static void each_refusal_alone_changes_nothing(void **state)
 		rig_close(&r);
 	}
 	seen[FTH_ACCEPTED] = seen[FTH_REFUSED_TOO_MANY_INSTANCES] = true; /* the latter has its own test */
+	for (int k = FTH_REFUSED_HOURLY_BUDGET; k <= FTH_REFUSED_DISRUPTION_BUDGET; k++)
+		seen[k] = true; /* test_limits */
 	for (int k = 0; k < FTH_REFUSED_NKINDS; k++)
 		assert_true(seen[k]);
 }

@@ -162,6 +162,153 @@ static void no_plan_is_below_the_bounds(void **state)
 	}
 }
 
+/* Every portfolio of at most two of a class bought in a week. */
+static double cheapest_of_all(const struct fth_reserve_market *m, const struct fth_demand *d)
+{
+	struct fth_portfolio p = {0};
+	uint32_t cells = d->rows * (uint32_t)m->classes.len, all = 1;
+	double least = 1e300;
+	for (uint32_t i = 0; i < cells; i++)
+		all *= 3;
+	for (uint32_t code = 0; code < all; code++) {
+		uint32_t rest = code;
+		fth_vec_clear(&p.bought);
+		for (uint32_t i = 0; i < cells; i++, rest /= 3)
+			if (rest % 3)
+				fth_vec_push(&p.bought, ((struct fth_purchase){i % d->rows, i / d->rows, rest % 3}));
+		fth_portfolio_price(&p, m, d);
+		least = FTH_MIN(least, p.pure);
+	}
+	fth_portfolio_release(&p);
+	return least;
+}
+
+/* Two levels at most over four weeks: the exact plan is the best of all there are, or says by how much it may miss it. */
+static void exact_like_trying_all(void **state)
+{
+	int met = 0;
+	(void)state;
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		struct fth_symtab *syms = fth_symtab_new();
+		struct fth_reserve_market m = {.syms = syms, .on_demand = 2.4};
+		struct fth_demand d;
+		struct fth_demand_step s[9];
+		struct fth_portfolio p = {0};
+		struct fth_rng r;
+		double bound = 0;
+		int64_t now = 0;
+		fth_rng_seed(&r, seed, 3, 0);
+		fth_vec_push(&m.classes, ((struct fth_reserve_class){0, 3 * WEEK, 150 + (double)fth_rng_below(&r, 300), 0.361, seed & 1, false, -1}));
+		if (seed & 2)
+			fth_vec_push(&m.classes, ((struct fth_reserve_class){0, 2 * WEEK, 80 + (double)fth_rng_below(&r, 100), 0.904, false, false, -1}));
+		assert_int_equal(fth_reserve_market_finish(&m, NULL), 0);
+		for (int i = 0; i < 8; i++) {
+			int64_t count = (int64_t)fth_rng_below(&r, 3);
+			s[i] = (struct fth_demand_step){i * WEEK / 2 + (fth_time)fth_rng_below(&r, 80) * FTH_HOUR, count - now};
+			now = count;
+		}
+		s[8] = (struct fth_demand_step){0, 0};
+		assert_int_equal(fth_demand_build(&d, s, 9, 0, 4 * WEEK, WEEK, NULL), 0);
+		double best = cheapest_of_all(&m, &d);
+		assert_int_equal(fth_reserve_exact(&p, &bound, &m, &d, NULL), 0);
+		assert_true(bound <= best * (1 + 1e-9));
+		assert_true(p.pure >= best * (1 - 1e-9));
+		met += p.pure <= best * (1 + 1e-9);
+		if (m.classes.len == 1) { /* one class is a flow: always whole, always proven */
+			near(p.pure, best, 1e-6);
+			near(bound, best, 1e-4);
+		}
+		fth_portfolio_release(&p);
+		fth_demand_release(&d);
+		fth_reserve_market_release(&m);
+		fth_symtab_free(syms);
+	}
+	assert_int_equal(met, 24);
+}
+
+/* Sizes at which all purchases cannot be tried, nor the linear programme solved. */
+static void large_demands_are_nearly_exact(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct fth_symtab *syms = fth_symtab_new();
+		struct fth_reserve_market m = ec2(syms);
+		struct fth_demand d;
+		struct fth_portfolio p = {0}, greedy = {0};
+		double bound = 0;
+		random_demand(&d, seed, 120);
+		assert_int_equal(fth_reserve_exact(&p, &bound, &m, &d, NULL), 0);
+		assert_int_equal(fth_reserve_plan(&greedy, &m, &d, FTH_RESERVE_GREEDY, NULL, NULL), 0);
+		assert_true(bound >= fth_reserve_lower_bound(&m, &d) * (1 - 1e-9));
+		assert_true(p.pure <= greedy.pure * (1 + 1e-9));
+		assert_true(p.pure >= bound * (1 - 1e-9));
+		if (p.pure > bound * 1.005)
+			fail_msg("seed %llu: %.6f, bound %.6f", (unsigned long long)seed, p.pure, bound);
+		/* Capped: never above the cap, and dearer. */
+		double free_of_caps = p.pure;
+		m.classes.data[0].most = 1;
+		assert_int_equal(fth_reserve_exact(&p, &bound, &m, &d, NULL), 0);
+		assert_true(p.pure >= free_of_caps * (1 - 1e-9));
+		for (size_t i = 0; i < p.bought.len; i++)
+			for (size_t k = 0; k <= i; k++)
+				assert_true(k == i || p.bought.data[i].class || p.bought.data[k].class || p.bought.data[i].row >=
+					    fth_reserve_until(&m.classes.data[0], &d, p.bought.data[k].row));
+		fth_portfolio_release(&p);
+		fth_portfolio_release(&greedy);
+		fth_demand_release(&d);
+		fth_reserve_market_release(&m);
+		fth_symtab_free(syms);
+	}
+}
+
+/* Three years of demand and a contract of three years: it is in force to the end, also in the last, short week. */
+static void a_term_as_long_as_the_demand(void **state)
+{
+	struct fth_symtab *syms = fth_symtab_new();
+	struct fth_reserve_market m = ec2(syms);
+	struct fth_demand_step s = {0, 5};
+	struct fth_demand d;
+	struct fth_portfolio p = {0};
+	double bound = 0;
+	(void)state;
+	assert_int_equal(fth_demand_build(&d, &s, 1, 0, 1095 * FTH_DAY, WEEK, NULL), 0);
+	assert_int_equal(d.rows, 157);
+	assert_int_equal(fth_reserve_until(&m.classes.data[0], &d, 0), 157);
+	assert_int_equal(fth_reserve_until(&m.classes.data[1], &d, 0), 52);
+	assert_int_equal(fth_reserve_exact(&p, &bound, &m, &d, NULL), 0);
+	near(p.cost, 5 * (7670 + 0.361 * 26280), 1e-6);
+	near(bound, p.cost, 0.01);
+	assert_int_equal(fth_reserve_plan(&p, &m, &d, FTH_RESERVE_GREEDY, NULL, NULL), 0);
+	near(p.cost, 5 * (7670 + 0.361 * 26280), 1e-6);
+	fth_portfolio_release(&p);
+	fth_demand_release(&d);
+	fth_reserve_market_release(&m);
+	fth_symtab_free(syms);
+}
+
+/* A contract paid for every hour is used before one that costs by use, whatever their prices: the bill is the least. */
+static void paid_hours_are_used_first(void **state)
+{
+	struct fth_symtab *syms = fth_symtab_new();
+	struct fth_reserve_market m = {.syms = syms, .on_demand = 2.4};
+	struct fth_demand d;
+	struct fth_portfolio p = {0};
+	(void)state;
+	fth_vec_push(&m.classes, ((struct fth_reserve_class){0, 2 * WEEK, 50, 0.9, false, false, -1}));
+	fth_vec_push(&m.classes, ((struct fth_reserve_class){0, 2 * WEEK, 0, 1.5, true, true, -1}));
+	assert_int_equal(fth_reserve_market_finish(&m, NULL), 0);
+	assert_true(m.classes.data[0].every_hour);
+	small_demand(&d);
+	fth_vec_push(&p.bought, ((struct fth_purchase){0, 0, 2}));
+	fth_vec_push(&p.bought, ((struct fth_purchase){0, 1, 1}));
+	fth_portfolio_price(&p, &m, &d);
+	near(p.cost, 50 + 2 * 336 * 1.5 + 168 * 0.9, 1e-9);
+	fth_portfolio_release(&p);
+	fth_demand_release(&d);
+	fth_reserve_market_release(&m);
+	fth_symtab_free(syms);
+}
+
 static void caps_are_kept(void **state)
 {
 	struct fth_symtab *syms = fth_symtab_new();
@@ -224,7 +371,9 @@ int main(void)
 		cmocka_unit_test(break_even_points_of_the_paper), cmocka_unit_test(dear_hours_are_refused),
 		cmocka_unit_test(what_a_portfolio_costs),	  cmocka_unit_test(no_plan_is_below_the_bounds),
 		cmocka_unit_test(caps_are_kept),		  cmocka_unit_test(sustained_use_by_hand),
-		cmocka_unit_test(smoothing_follows_a_parabola),
+		cmocka_unit_test(smoothing_follows_a_parabola),   cmocka_unit_test(exact_like_trying_all),
+		cmocka_unit_test(large_demands_are_nearly_exact), cmocka_unit_test(a_term_as_long_as_the_demand),
+		cmocka_unit_test(paid_hours_are_used_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

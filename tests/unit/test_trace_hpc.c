@@ -131,6 +131,9 @@ static const struct bad bads[] = {
 	{FTH_FORMAT_SACCT, 2, "not a duration", SACCT "1|a|b|2024-03-01T10:00:00|ten|1:00|1||COMPLETED\n"},
 	{FTH_FORMAT_SACCT, 2, "not a time", SACCT "1|a|b|yesterday|01:00|1:00|1||COMPLETED\n"},
 	{FTH_FORMAT_SACCT, 2, "not a count", SACCT "1|a|b|2024-03-01T10:00:00|01:00|1:00|many||COMPLETED\n"},
+	{FTH_FORMAT_SACCT, 2, "ReqTRES: 'cpu=abc' is not a count", SACCT "1|a|b|2024-03-01T10:00:00|01:00|1:00|1|mem=1G,cpu=abc|COMPLETED\n"},
+	{FTH_FORMAT_SACCT, 2, "Timelimit '0:75:99'", SACCT "1|a|b|2024-03-01T10:00:00|01:00|0:75:99|1||COMPLETED\n"},
+	{FTH_FORMAT_SACCT, 2, "Elapsed '1-24:00:00'", SACCT "1|a|b|2024-03-01T10:00:00|1-24:00:00|01:00|1||COMPLETED\n"},
 	{FTH_FORMAT_SACCT, 2, "no job in it", SACCT "1|a|b|2024-03-01T10:00:00|00:00|1:00|1||CANCELLED\n"},
 };
 
@@ -175,10 +178,13 @@ static void demands(void **state)
 	assert_int_equal(s.start, 60 * FTH_SEC);
 	assert_int_equal(s.end, 180 * FTH_SEC);
 	fth_demand_series_release(&s);
-	assert_int_equal(demand_of("instance,ready_s,gone_s\n0,10,70\n1,20,\n", &s, &err), 0);
-	assert_int_equal(s.steps.len, 2);
+	/* One that has not gone is there to the end. */
+	assert_int_equal(demand_of("instance,ready_s,gone_s\n0,10,70\n1,20,\n2,,\n", &s, &err), 0);
+	assert_int_equal(s.steps.len, 3);
+	assert_int_equal(s.steps.data[2].change, 1);
+	assert_int_equal(s.end, 70 * FTH_SEC);
 	fth_demand_series_release(&s);
-	static const char *const wrong[] = {"instances\n-1\n", "time_s,instances\n5,1\n5,2\n", "hours\n1\n", "instances\n", "instance,ready_s,gone_s\n0,10,5\n"};
+	static const char *const wrong[] = {"instances\n-1\n", "time_s,instances\n5,1\n5,2\n", "hours\n1\n", "instances\n", "instance,ready_s,gone_s\n0,10,5\n", "instance,ready_s,gone_s\n0,10,\n"};
 	for (size_t i = 0; i < FTH_COUNT(wrong); i++) {
 		assert_int_equal(demand_of(wrong[i], &s, &err), -EINVAL);
 		assert_non_null(strstr(err.text, "d:"));
@@ -205,9 +211,9 @@ static void classes(void **state)
 	(void)state;
 	assert_int_equal(classes_of(CLASSES "a,1y,100,0.5,no,reserved\nsp,8760h,0,0.7,,savings-plan\n", &m, syms, &err), 0);
 	assert_int_equal(m.classes.len, 2);
-	assert_int_equal(m.classes.data[0].term, 365 * FTH_DAY);
-	assert_false(m.classes.data[0].every_hour);
-	assert_true(m.classes.data[1].savings_plan && m.classes.data[1].every_hour);
+	assert_int_equal(m.classes.data[1].term, 365 * FTH_DAY);
+	assert_false(m.classes.data[1].every_hour);
+	assert_true(m.classes.data[0].savings_plan && m.classes.data[0].every_hour);
 	fth_reserve_market_release(&m);
 	static const struct {
 		int line;

@@ -29,21 +29,30 @@ static double instant_rate(const struct sec *s, const struct sec_cloud *c, uint3
 	return (n * s->params->reserved_price + ((double)size - n) * price) / (double)size;
 }
 
-uint32_t sec_cheapest(const struct sec *s, uint32_t size, bool idle_only)
+static bool has_room(const struct sec *s, const struct sec_cloud *c, uint64_t n)
 {
-	uint32_t best = FTH_NONE;
-	double least = 0;
+	return !s->params->max_nodes || n <= (uint64_t)FTH_MAX(s->params->max_nodes - (int64_t)c->nodes, 0) + c->idle.len + c->booting;
+}
+
+uint32_t sec_cheapest(const struct sec *s, uint32_t size, const uint64_t *asked)
+{
+	uint32_t best = FTH_NONE, any = FTH_NONE;
+	double least = 0, least_any = 0;
 	for (uint32_t k = 0; k < s->clouds.len; k++) {
 		const struct sec_cloud *c = &s->clouds.data[k];
-		if (idle_only && c->idle.len < size)
+		if (!asked && c->idle.len < size)
 			continue;
 		double rate = s->clouds.len > 1 ? instant_rate(s, c, size) : 0;
-		if (best == FTH_NONE || rate < least) {
+		if (any == FTH_NONE || rate < least_any) {
+			any = k;
+			least_any = rate;
+		}
+		if ((!asked || has_room(s, c, asked[k] + size)) && (best == FTH_NONE || rate < least)) {
 			best = k;
 			least = rate;
 		}
 	}
-	return best;
+	return best == FTH_NONE ? any : best;
 }
 
 /* ---- asking ---- */
@@ -91,7 +100,7 @@ static bool want(void *arg, const struct fth_order_item *item)
 	if (how == SEC_BEST_SIZE && is_short && w->had_short)
 		return true;
 	w->had_short |= is_short;
-	uint32_t cloud = sec_cheapest(s, item->size, false);
+	uint32_t cloud = sec_cheapest(s, item->size, w->of.data);
 	w->of.data[cloud] += item->size;
 	return how != SEC_FIRST_SIZE;
 }
@@ -168,6 +177,8 @@ fth_time sec_check_time(const struct sec *s, const struct sec_node *n)
 {
 	const struct fth_offer *o = &s->view->catalog->offers[s->clouds.data[n->cloud].offer];
 	fth_time lead = s->params->check + s->view->catalog->types[o->type].terminate.mean, margin = sec_margin(s, n);
+	if (s->params->punctual && !margin)
+		return s->now; /* its last period ends with its job */
 	return round_up(s->now + FTH_MAX(margin - lead, 0), s->params->check);
 }
 

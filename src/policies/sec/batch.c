@@ -74,6 +74,11 @@ const struct fth_billing *sec_billing(const struct sec *s, const struct sec_clou
 
 /* ---- idle nodes ---- */
 
+bool sec_keeps_idle(const struct sec *s)
+{
+	return s->mode == SEC_NOWAIT || s->mode == SEC_ELASTIC || (s->mode == SEC_INDIVIDUAL && s->params->reuse);
+}
+
 void sec_idle_add(struct sec *s, uint32_t slot)
 {
 	struct sec_node *n = sec_node_at(s, slot);
@@ -84,7 +89,7 @@ void sec_idle_add(struct sec *s, uint32_t slot)
 	n->idle_since = s->now;
 	n->at = (uint32_t)c->idle.len;
 	fth_vec_push(&c->idle, slot);
-	if (s->mode == SEC_NOWAIT || s->mode == SEC_ELASTIC)
+	if (sec_keeps_idle(s))
 		s->next_check = FTH_MIN(s->next_check, sec_check_time(s, n));
 }
 
@@ -102,21 +107,28 @@ void sec_idle_remove(struct sec *s, uint32_t slot)
 	n->at = FTH_NONE;
 }
 
-/* Used so far, rounded up to what is billed for it, less what was used. */
+/* Used so far, rounded up to what is billed for it, less what was used. A node that has just come up has its first period before
+ * it. */
 fth_time sec_margin(const struct sec *s, const struct sec_node *n)
 {
 	const struct fth_billing *b = sec_billing(s, &s->clouds.data[n->cloud]);
-	fth_time used = s->now - n->meter, billed = FTH_MAX(used, b->minimum), over = billed % b->increment;
+	fth_time used = s->now - n->meter, billed = FTH_MAX(FTH_MAX(used, b->minimum), 1), over = billed % b->increment;
 	return billed + (over ? b->increment - over : 0) - used;
 }
 
 /* ---- the queue ---- */
 
+/* An unknown length may be any. */
+static fth_time length_of(const struct fth_job *j)
+{
+	return j->estimate ? j->estimate : FTH_NEVER;
+}
+
 static int64_t key_of(const struct sec *s, const struct fth_job *j)
 {
 	const struct sec_params *p = s->params;
 	if (p->order == SEC_SHORTEST)
-		return j->estimate;
+		return length_of(j);
 	if (p->order == SEC_FCFS)
 		return j->submitted;
 	/* Everybody ages alike, so the order of two jobs never changes while they wait. */
@@ -125,14 +137,21 @@ static int64_t key_of(const struct sec *s, const struct fth_job *j)
 	return (int64_t)(seconds * 1000);
 }
 
+/* One that can never run is not to keep others from it, nor nodes rented. */
+static bool is_too_wide(const struct sec *s, const struct fth_job *j)
+{
+	int64_t most = s->mode == SEC_LOCAL ? s->params->nodes : s->mode == SEC_ELASTIC ? s->params->max_nodes : 0;
+	return most && j->ntasks > most;
+}
+
 void sec_enqueue(struct sec *s, const struct fth_job *j)
 {
 	struct sec_job *q = sec_job_of(s, j);
-	if (q->id == j->id && q->queued)
+	if ((q->id == j->id && q->queued) || is_too_wide(s, j))
 		return;
 	*q = (struct sec_job){.id = j->id, .key = key_of(s, j), .queued = true, .left = j->ntasks, .cloud = FTH_NONE};
-	fth_order_add(&s->queue, &(struct fth_order_item){q->key, j->id, j->ntasks, j->estimate});
-	if (j->estimate >= s->params->t_short)
+	fth_order_add(&s->queue, &(struct fth_order_item){q->key, j->id, j->ntasks, length_of(j)});
+	if (length_of(j) >= s->params->t_short)
 		s->long_nodes += j->ntasks;
 }
 
@@ -143,7 +162,7 @@ void sec_dequeue(struct sec *s, const struct fth_job *j)
 		return;
 	fth_order_remove(&s->queue, q->key, j->id);
 	q->queued = false;
-	if (j->estimate >= s->params->t_short)
+	if (length_of(j) >= s->params->t_short)
 		s->long_nodes -= j->ntasks;
 }
 
@@ -153,6 +172,7 @@ static void meet(struct sec *s, uint32_t request)
 {
 	struct sec_request *r = &s->requests.data[request];
 	struct sec_cloud *c = &s->clouds.data[r->cloud];
+	const struct fth_job *owner = r->job == FTH_NONE ? NULL : fth_view_job(s->view, r->job);
 	uint32_t refused = 0;
 	for (uint32_t k = 0; k < r->count; k++) {
 		const struct fth_instance *i = fth_view_instance(s->view, r->first + k);
@@ -165,9 +185,9 @@ static void meet(struct sec *s, uint32_t request)
 							     .at = FTH_NONE,
 							     .request = r->job == FTH_NONE ? request : FTH_NONE,
 							     .job = r->job,
+							     .user = owner ? owner->user : 0,
 							     .meter = FTH_NEVER};
 	}
-	const struct fth_job *owner = r->job == FTH_NONE ? NULL : fth_view_job(s->view, r->job);
 	c->nodes -= refused;
 	if (r->job != FTH_NONE) {
 		r->left = 0;

@@ -23,7 +23,7 @@ enum sec_predict { SEC_FROM_SUBMISSION, SEC_FROM_NOW };
 struct sec_params {
 	int order, backfill, size, placement, predict, contract;
 	fth_time t_wait, t_short, check;
-	bool on_ready, clouds;
+	bool on_ready, clouds, reuse, punctual;
 	int64_t nodes, max_nodes, depth;
 	double level_weight, age_weight, size_weight;
 	int64_t reserved;
@@ -45,6 +45,7 @@ struct sec_node {
 	uint32_t at;       /* index in the idle list; FTH_NONE: not idle */
 	uint32_t request;  /* of booting nodes: the request they came with */
 	fth_job_id job;    /* whose it is; FTH_NONE: anybody's */
+	fth_sym user;      /* who rented it, if a job did */
 	fth_time meter;    /* when its bill began; FTH_NEVER: not yet */
 	fth_time idle_since;
 	bool leaving;
@@ -82,6 +83,7 @@ struct sec {
 	bool trigger;        /* something happened in this round after which it may acquire */
 	size_t known;        /* requests whose nodes we have seen */
 	fth_time month_from, last;
+	fth_time looked; /* the wake-up asked for on behalf of the first in the queue */
 	fth_time next_check, woken; /* not before then is an idle node to be let go; the wake-up asked for */
 	/* Of the round. */
 	const struct fth_view *view;
@@ -115,12 +117,14 @@ void sec_enqueue(struct sec *s, const struct fth_job *j);
 void sec_dequeue(struct sec *s, const struct fth_job *j);
 /* How much of its paid time the node has left now. */
 fth_time sec_margin(const struct sec *s, const struct sec_node *n);
+/* Idle nodes wait for another job rather than go at once. */
+bool sec_keeps_idle(const struct sec *s);
 void sec_release(struct sec *s);
 
 /* schedule.c */
 void sec_schedule(struct sec *s);
-/* Give the job these nodes: n of the cloud's idle ones by the placement rule, in its order. */
-void sec_pick_idle(struct sec *s, struct sec_cloud *c, uint32_t n, uint64_t salt);
+/* At most n of the cloud's idle nodes that the job may have, by the placement rule and in its order: into picks. */
+void sec_pick_idle(struct sec *s, struct sec_cloud *c, uint32_t n, const struct fth_job *j);
 void sec_start(struct sec *s, const struct fth_job *j, uint32_t cloud);
 /* When the job's nodes will be there, and how many are then to spare; FTH_NEVER: never as things are. */
 fth_time sec_predict(const struct sec *s, const struct sec_cloud *c, uint32_t size, uint64_t *ret_spare);
@@ -135,7 +139,8 @@ void sec_let_go(struct sec *s);
 fth_time sec_check_time(const struct sec *s, const struct sec_node *n);
 /* Ask for n nodes; with a job they are its own from the start. */
 fth_instance_id sec_ask(struct sec *s, uint32_t cloud, uint32_t n, const struct fth_job *owner);
-/* Cheapest cloud for a job of this size now, by what the next nodes would cost there. */
-uint32_t sec_cheapest(const struct sec *s, uint32_t size, bool idle_only);
+/* Cheapest cloud for a job of this size now, by what the next nodes would cost there: among those where so many are idle, or
+ * (asked: how many were chosen before it, by cloud) where the limit leaves room for them. The cheapest of all if none has. */
+uint32_t sec_cheapest(const struct sec *s, uint32_t size, const uint64_t *asked);
 
 #endif

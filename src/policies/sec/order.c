@@ -23,10 +23,8 @@ static int compare(int64_t key, uint32_t id, const struct fth_order_item *b)
 
 static int class_of(uint64_t size)
 {
-	int c = 0;
-	for (; size > 1 && c < FTH_ORDER_CLASSES - 1; size /= 2)
-		c++;
-	return c;
+	int log2 = size > 1 ? 63 - __builtin_clzll(size) : 0;
+	return FTH_MIN(log2, FTH_ORDER_CLASSES - 1);
 }
 
 static void update(struct fth_order *o, uint32_t n)

@@ -45,14 +45,18 @@ static void sift(const struct sec *s, struct sec_pick *h, size_t n, size_t i)
 }
 
 /* The first n by the rule: a heap of the idle ones, of which n are taken. They end up in picks. */
-void sec_pick_idle(struct sec *s, struct sec_cloud *c, uint32_t n, uint64_t salt)
+void sec_pick_idle(struct sec *s, struct sec_cloud *c, uint32_t n, const struct fth_job *j)
 {
-	size_t all = c->idle.len;
+	size_t all = 0;
 	fth_vec_clear(&s->picks);
-	fth_vec_reserve(&s->picks, all);
+	fth_vec_reserve(&s->picks, c->idle.len);
 	struct sec_pick *h = s->picks.data;
-	for (size_t i = 0; i < all; i++)
-		h[i] = (struct sec_pick){pick_key(s, &s->nodes.data[c->idle.data[i]], salt), c->idle.data[i]};
+	for (size_t i = 0; i < c->idle.len; i++) {
+		const struct sec_node *x = &s->nodes.data[c->idle.data[i]];
+		if (s->mode == SEC_INDIVIDUAL && x->user != j->user)
+			continue;
+		h[all++] = (struct sec_pick){pick_key(s, x, j->id), c->idle.data[i]};
+	}
 	n = FTH_MIN(n, (uint32_t)all);
 	for (size_t i = all / 2; n < all && i-- > 0;)
 		sift(s, h, all, i);
@@ -73,7 +77,7 @@ void sec_start(struct sec *s, const struct fth_job *j, uint32_t cloud)
 	struct sec_job *q = sec_job_of(s, j);
 	const struct fth_reason why = {"its turn, and so many nodes are idle", {0}};
 	sec_dequeue(s, j);
-	sec_pick_idle(s, c, j->ntasks, j->id);
+	sec_pick_idle(s, c, j->ntasks, j);
 	for (uint32_t k = 0; k < j->ntasks; k++) {
 		struct sec_node *n = &s->nodes.data[s->picks.data[k].slot];
 		sec_idle_remove(s, s->picks.data[k].slot);
@@ -82,7 +86,8 @@ void sec_start(struct sec *s, const struct fth_job *j, uint32_t cloud)
 	}
 	q->cloud = cloud;
 	q->running = true;
-	q->end = j->estimate > FTH_NEVER - s->now ? FTH_NEVER : s->now + j->estimate;
+	/* Of an unknown length nothing is promised. */
+	q->end = !j->estimate || j->estimate > FTH_NEVER - s->now ? FTH_NEVER : s->now + j->estimate;
 	fth_order_add(&c->releases, &(struct fth_order_item){q->end, j->id, j->ntasks, 0});
 }
 
@@ -143,7 +148,7 @@ static void schedule_easy(struct sec *s)
 {
 	const struct fth_order_item *top;
 	while ((top = fth_order_first(&s->queue))) {
-		uint32_t cloud = sec_cheapest(s, top->size, true);
+		uint32_t cloud = sec_cheapest(s, top->size, NULL);
 		if (cloud == FTH_NONE)
 			break;
 		sec_start(s, fth_view_job(s->view, top->id), cloud);

@@ -18,6 +18,8 @@ static const char *const contracts[] = {"on-demand", "hybrid", "online", "commit
 	"which idle nodes a job gets: by paid time left (margin) or by how long they were idle"}
 #define CHECK {"check", FTH_PARAM_DURATION, AT(check), "60s", 1, 86400, NULL, \
 	"how often idle nodes are looked at; they go at the last look before another paid period"}
+#define PUNCTUAL {"punctual", FTH_PARAM_BOOL, AT(punctual), "true", 0, 0, NULL, \
+	"a node that falls idle just as its paid time ends goes at once, not at the next look, by when another period has begun"}
 #define CONTRACT {"contract", FTH_PARAM_CHOICE, AT(contract), "on-demand", 0, 0, contracts, \
 	"how the use is paid for: on demand, or with the catalog's contracts bought with hindsight (hybrid), by forecast (online), or " \
 	"with hindsight over whole terms with fees in full (committed)"}
@@ -29,8 +31,16 @@ static const char *const contracts[] = {"on-demand", "hybrid", "online", "commit
 	{"age_weight", FTH_PARAM_REAL, AT(age_weight), "1", 0, 1e6, NULL, "order=priority: weight of a second of age"}, \
 	{"size_weight", FTH_PARAM_REAL, AT(size_weight), "0", -1e6, 1e6, NULL, "order=priority: seconds of age that one node of size is worth"}
 
-static const struct fth_param individual_params[] = {CONTRACT, {0}};
-static const struct fth_param nowait_params[] = {PLACEMENT, CHECK, CONTRACT, {0}};
+static const struct fth_param individual_params[] = {
+	{"reuse", FTH_PARAM_BOOL, AT(reuse), "false", 0, 0, NULL,
+	 "a user's idle nodes wait out their paid time for the user's own next jobs; otherwise they go with their job"},
+	PLACEMENT,
+	CHECK,
+	PUNCTUAL,
+	CONTRACT,
+	{0},
+};
+static const struct fth_param nowait_params[] = {PLACEMENT, CHECK, PUNCTUAL, CONTRACT, {0}};
 static const struct fth_param local_params[] = {
 	{"nodes", FTH_PARAM_INT, AT(nodes), "93", 1, 1e6, NULL, "size of the cluster; a wider job never starts"},
 	ORDER,
@@ -43,11 +53,12 @@ static const struct fth_param sec_params[] = {
 	{"t_short", FTH_PARAM_DURATION, AT(t_short), "3600s", 0, 1e12, NULL, "jobs up to this long are short"},
 	PLACEMENT,
 	CHECK,
+	PUNCTUAL,
 	ORDER,
 	{"predict", FTH_PARAM_CHOICE, AT(predict), "submission", 0, 0, predictions, "from when the first job's wait is counted"},
 	{"on_ready", FTH_PARAM_BOOL, AT(on_ready), "true", 0, 0, NULL,
-	 "ask for nodes also when others have come up, not only when a job came or ended"},
-	{"max_nodes", FTH_PARAM_INT, AT(max_nodes), "0", 0, 1e6, NULL, "never more than this many nodes of a cloud; 0: no limit"},
+	 "ask for nodes also when others have come up or t_wait has run out, not only when a job came or ended"},
+	{"max_nodes", FTH_PARAM_INT, AT(max_nodes), "0", 0, 1e6, NULL, "never more than this many nodes of a cloud; a wider job never starts; 0: no limit"},
 	{"clouds", FTH_PARAM_BOOL, AT(clouds), "false", 0, 0, NULL, "rent from each zone of the catalog, the cheapest for the next nodes"},
 	{"reserved", FTH_PARAM_INT, AT(reserved), "0", 0, 1e6, NULL, "clouds: nodes of the first zone for which a contract is held"},
 	{"reserved_price", FTH_PARAM_REAL, AT(reserved_price), "0", 0, 1e6, NULL, "clouds: what an hour of those costs, in dollars"},
@@ -94,12 +105,14 @@ static void start_at_once(struct sec *s, const struct fth_job *j, bool reuse)
 {
 	struct sec_cloud *c = &s->clouds.data[0];
 	const struct fth_reason why = {"it came, and nobody waits", {0}};
-	uint32_t idle = reuse ? FTH_MIN(j->ntasks, (uint32_t)c->idle.len) : 0;
+	uint32_t idle = 0;
 	struct sec_job *q = sec_job_of(s, j);
 	sec_dequeue(s, j);
 	q->cloud = 0;
-	if (idle)
-		sec_pick_idle(s, c, idle, j->id);
+	if (reuse) {
+		sec_pick_idle(s, c, j->ntasks, j);
+		idle = (uint32_t)s->picks.len;
+	}
 	for (uint32_t k = 0; k < idle; k++) {
 		struct sec_node *n = &s->nodes.data[s->picks.data[k].slot];
 		sec_idle_remove(s, s->picks.data[k].slot);
@@ -117,8 +130,8 @@ static void serve_at_once(struct sec *s)
 {
 	const struct fth_order_item *top;
 	while ((top = fth_order_first(&s->queue)))
-		start_at_once(s, fth_view_job(s->view, top->id), s->mode == SEC_NOWAIT);
-	if (s->mode == SEC_NOWAIT) {
+		start_at_once(s, fth_view_job(s->view, top->id), sec_keeps_idle(s));
+	if (sec_keeps_idle(s)) {
 		sec_let_go(s);
 		return;
 	}
@@ -138,11 +151,31 @@ static void serve_local(struct sec *s)
 	if (!s->started)
 		sec_ask(s, 0, (uint32_t)s->params->nodes, NULL);
 	s->started = true;
-	/* One that can never run must not keep the others from it. */
-	const struct fth_order_item *top;
-	while ((top = fth_order_first(&s->queue)) && top->size > s->params->nodes)
-		sec_dequeue(s, fth_view_job(s->view, top->id));
 	sec_schedule(s);
+}
+
+/* The time is up that the first in the queue was to wait at most, whatever was foreseen for it: estimates may be wrong. */
+static bool is_overdue(const struct sec *s, fth_time *ret_at)
+{
+	const struct fth_order_item *top = fth_order_first(&s->queue);
+	if (!top || !s->params->on_ready)
+		return false;
+	fth_time since = fth_view_job(s->view, top->id)->submitted;
+	*ret_at = s->params->t_wait >= FTH_NEVER - since ? FTH_NEVER : since + s->params->t_wait + 1;
+	return s->now >= *ret_at;
+}
+
+static void serve_elastic(struct sec *s)
+{
+	fth_time at = FTH_NEVER;
+	sec_schedule(s);
+	if (is_overdue(s, &at) || s->trigger)
+		sec_acquire(s);
+	else if (at != FTH_NEVER && at != s->looked) {
+		fth_plan_wake(s->plan, at);
+		s->looked = at;
+	}
+	sec_let_go(s);
 }
 
 static void count_use(struct sec *s)
@@ -174,10 +207,7 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	} else if (s->mode != SEC_ELASTIC) {
 		serve_at_once(s);
 	} else {
-		sec_schedule(s);
-		if (s->trigger)
-			sec_acquire(s);
-		sec_let_go(s);
+		serve_elastic(s);
 	}
 	return 0;
 }

@@ -1,0 +1,68 @@
+-- SPDX-License-Identifier: Apache-2.0
+--[[
+Jobs wait under farthingd's hand: they are held (priority 0) and marked in their admin comment; farthingd releases each of them
+onto the machine it has rented for it. Put this where slurm.conf is, with JobSubmitPlugins=lua.
+
+Left alone are jobs that say so (--comment=farthing:off, or a comment that contains it) and jobs of partitions that are not
+listed below (an empty list: all partitions are ours).
+
+A user's own hold is kept apart from ours: it is a word in the mark. A user's release does not start a job, it only takes back
+his own hold.
+--]]
+
+local partitions = {}
+local mark = "farthing"
+
+local function ours(job_desc)
+	if job_desc.comment ~= nil and string.find(job_desc.comment, mark .. ":off", 1, true) then
+		return false
+	end
+	if next(partitions) == nil then
+		return true
+	end
+	for _, name in ipairs(partitions) do
+		if job_desc.partition == name then
+			return true
+		end
+	end
+	return false
+end
+
+local function is_marked(comment)
+	return comment ~= nil and (comment == mark or string.sub(comment, 1, #mark + 1) == mark .. " ")
+end
+
+function slurm_job_submit(job_desc, part_list, submit_uid)
+	if not ours(job_desc) then
+		return slurm.SUCCESS
+	end
+	local held = job_desc.priority == 0
+	job_desc.priority = 0
+	job_desc.admin_comment = held and mark .. " held" or mark
+	return slurm.SUCCESS
+end
+
+function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
+	if not is_marked(job_rec.admin_comment) then
+		return slurm.SUCCESS
+	end
+	-- farthingd says what it does in the mark, which only operators can write.
+	if job_desc.admin_comment ~= nil then
+		return slurm.SUCCESS
+	end
+	local waits = string.find(job_rec.admin_comment, " run=", 1, true) == nil
+	if job_desc.priority == 0 and waits then
+		job_desc.admin_comment = mark .. " held"
+	elseif job_desc.priority == slurm.INFINITE and modify_uid ~= 0 then
+		job_desc.priority = 0
+		if waits then
+			job_desc.admin_comment = mark
+		end
+	elseif modify_uid ~= 0 and job_desc.priority ~= nil and job_desc.priority ~= slurm.NO_VAL and job_desc.priority ~= 0 then
+		slurm.log_user("this job waits for farthingd: its priority is not for setting")
+		return slurm.ERROR
+	end
+	return slurm.SUCCESS
+end
+
+return slurm.SUCCESS

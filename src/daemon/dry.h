@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking without touching: is the configuration sound; what would be done now. */
+#ifndef FTH_DAEMON_DRY_H
+#define FTH_DAEMON_DRY_H
+
+#include "daemon/config.h"
+
+/* The configuration with its catalog. An exit code. */
+int fth_dry_check(const struct fth_config *c, struct fth_error *err);
+/* The drivers list (told that this is a dry run), a copy of the journal takes it in, the policy decides once; what it wants is printed, one line each.
+ * An exit code. */
+int fth_dry_run(struct fth_config *c, struct fth_error *err);
+
+#endif
