@@ -228,6 +228,7 @@ struct fth_job {
 	fth_time deadline; /* FTH_NEVER: none */
 	fth_time estimate; /* runtime at full speed as told or predicted; 0 unknown */
 	fth_job_id next, prev; /* unfinished jobs, by id */
+	double availability; /* of a service: share of time for which all of it must be there; 0: unsaid */
 };
 
 /* Its tasks make progress together, and are stopped together. */

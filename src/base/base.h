@@ -156,7 +156,7 @@ void fth_table_remove(struct fth_table *t, uint32_t id);
 /* Total order: time, then rank, then order of insertion. */
 struct fth_heap_item {
 	fth_time time;
-	uint64_t seq;
+	uint64_t order; /* rank, below 128, and the order of insertion */
 	uint32_t rank;
 	uint32_t a, b, c; /* the owner's */
 };

@@ -191,20 +191,23 @@ void fth_table_remove(struct fth_table *t, uint32_t id)
 /* Four to a parent: half as deep as with two, and siblings are neighbours in memory. */
 enum { KIDS = 4 };
 
+/* Rank and order of insertion are one number, and with the time one comparison without a branch: which of two things is
+ * earlier is a coin toss for the processor. */
+static __int128 key_of(const struct fth_heap_item *a)
+{
+	return (__int128)a->time << 64 | a->order;
+}
+
 static bool earlier(const struct fth_heap_item *a, const struct fth_heap_item *b)
 {
-	if (a->time != b->time)
-		return a->time < b->time;
-	if (a->rank != b->rank)
-		return a->rank < b->rank;
-	return a->seq < b->seq;
+	return key_of(a) < key_of(b);
 }
 
 void fth_heap_push(struct fth_heap *h, fth_time time, uint32_t rank, uint32_t a, uint32_t b, uint32_t c)
 {
 	if (h->len == h->cap)
 		h->data = fth_vec_grow(h->data, &h->cap, h->len + 1, sizeof(*h->data));
-	struct fth_heap_item item = {time, h->next_seq++, rank, a, b, c};
+	struct fth_heap_item item = {time, (uint64_t)rank << 56 | h->next_seq++, rank, a, b, c};
 	size_t i = h->len++;
 	while (i && earlier(&item, &h->data[(i - 1) / KIDS])) {
 		h->data[i] = h->data[(i - 1) / KIDS];
@@ -220,10 +223,13 @@ static void sift_down(struct fth_heap *h, size_t i, struct fth_heap_item item)
 		size_t kid = KIDS * i + 1, end = FTH_MIN(kid + KIDS, h->len);
 		if (kid >= h->len)
 			break;
-		for (size_t k = kid + 1; k < end; k++)
-			if (earlier(&h->data[k], &h->data[kid]))
-				kid = k;
-		if (!earlier(&h->data[kid], &item))
+		__int128 least = key_of(&h->data[kid]);
+		for (size_t k = kid + 1; k < end; k++) {
+			__int128 key = key_of(&h->data[k]);
+			kid = key < least ? k : kid;
+			least = key < least ? key : least;
+		}
+		if (key_of(&item) < least)
 			break;
 		h->data[i] = h->data[kid];
 		i = kid;

@@ -35,6 +35,11 @@ int fth_cli_set_workers(const struct fth_args *a, struct fth_cli_policies *p, st
 			return fth_fail(err, -EINVAL, "policy %s keeps a fixed set of workers: say how many with --workers N",
 					c->label);
 		int r = fth_params_set(c->ops->params, c->params, c->label, "workers", strlen("workers"), n, strlen(n), err);
+		/* Also as text, for the journal: a replay knows no --workers. */
+		size_t len = strlen(c->text);
+		int more = snprintf(c->text + len, sizeof(c->text) - len, "%cworkers=%s", strchr(c->text, ':') ? ',' : ':', n);
+		if (!r && (more < 0 || (size_t)more >= sizeof(c->text) - len))
+			r = fth_fail(err, -EINVAL, "policy %s: its parameters are too long", c->label);
 		if (r)
 			return r;
 	}
@@ -79,7 +84,11 @@ int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth
 	for (size_t i = 0; i < p->n; i++) {
 		double r = value_of(&p->list[i], "r", -1);
 		bool known = r < 0;
-		r = r == 0 ? 3 : r;
+		if (r == 0) {
+			fth_vec_release(&ratios);
+			return fth_fail(err, -EINVAL, "policy %s: r=0 takes the market's price, and there is no market without --catalog",
+					p->list[i].label);
+		}
 		for (size_t k = 0; k < ratios.len; k++)
 			known |= ratios.data[k] == r;
 		if (!known)

@@ -38,22 +38,40 @@ static int make_plan(const struct fth_spot_problem *p, const struct fth_spot_met
 		.bound_exact = bound.exact,
 		.wall_s = seconds() - from,
 	};
-	/* Machines on demand are not among the offers: a plan that rents them may be below what spot pools must cost. */
-	if (plan->fallback && report->bound > plan->cost)
-		report->bound = plan->cost;
+	/* Machines on demand may be below what spot pools must cost; of a mix each part costs at least its share of one or the other. */
+	if (report->on_demand > 0 && report->on_demand < report->bound) {
+		report->bound = report->on_demand;
+		report->bound_exact = false;
+	}
 	return r;
 }
 
-static int unreachable(const struct fth_spot_problem *p, struct fth_error *err)
+static int unreachable(const struct fth_spot_problem *p, const char *who, struct fth_error *err)
 {
 	double cost, best = fth_spot_best_reachable(p, &cost);
 	struct fth_str text = {0};
 	fth_str_real(&text, best);
 	int r = fth_fail(err, -ERANGE,
-			 "no pool of these offers is there for %.10g of the time: the best reachable is %s, with every kind holding the "
-			 "whole capacity, for $%.4f/h", p->target, text.data, cost);
+			 "%sno pool of these offers is there for %.10g of the time: the best reachable is %s, with every kind holding the "
+			 "whole capacity, for $%.4f/h", who, p->target, text.data, cost);
 	fth_str_release(&text);
 	return r;
+}
+
+/* A policy has missed the target. The search misses only what cannot be reached, which is an error; the plan of another is written
+ * all the same, and a remark says what there would have been. */
+static int missed(const struct fth_spot_problem *p, const struct fth_spot_method *m, const struct fth_spot_plan *plan, const char *who,
+		  bool quiet, struct fth_error *err)
+{
+	if (plan->met)
+		return 0;
+	if (m->plan == fth_spot_search)
+		return unreachable(p, who, err);
+	double cost, best = fth_spot_best_reachable(p, &cost);
+	if (!quiet)
+		fth_cli_error("%s%s misses %.10g: its pool is there for %.10g of the time; the best reachable with these offers is %.10g, with "
+			      "every kind holding the whole capacity, for $%.4f/h", who, m->name, p->target, plan->availability, best, cost);
+	return 0;
 }
 
 static size_t compare_all(const struct fth_spot_problem *p, const struct fth_spot_report *chosen, struct fth_spot_alternative *list)
@@ -65,6 +83,8 @@ static size_t compare_all(const struct fth_spot_problem *p, const struct fth_spo
 		struct fth_spot_plan plan;
 		bool same = !strcmp(m->name, chosen->policy);
 		if (!small && !same && (m->plan == fth_spot_tr_artifact || m->plan == fth_spot_available))
+			continue;
+		if (!same && m->plan == fth_spot_tr && p->capacity > COMPARED_CAPACITY)
 			continue;
 		if (same)
 			plan = *chosen->plan;
@@ -108,22 +128,31 @@ struct tier {
 	struct fth_pool_part *parts;
 };
 
-static int parse_tier(const char *text, const struct fth_spot_problem *p, struct tier *ret, struct fth_error *err)
+static int parse_tier(const char *text, const struct fth_spot_problem *p, const struct tier *earlier, size_t before, struct tier *ret,
+		      struct fth_error *err)
 {
 	const char *eq = strchr(text, '=');
 	int64_t capacity;
 	if (!eq || eq == text || fth_parse_i64(eq + 1, strlen(eq + 1), &capacity) || capacity < 1)
 		return fth_fail(err, -EINVAL, "--tier: '%s' is not NAME=CAPACITY", text);
+	for (size_t i = 0; i < before; i++)
+		if (strlen(earlier[i].name) == (size_t)(eq - text) && !strncmp(earlier[i].name, text, (size_t)(eq - text)))
+			return fth_fail(err, -EINVAL, "--tier: two tiers are called %s", earlier[i].name);
 	*ret = (struct tier){.name = fth_strndup(text, (size_t)(eq - text)), .problem = *p};
 	ret->problem.capacity = (uint64_t)capacity;
 	return 0;
 }
 
+/* Machines on demand are one more kind, which all tiers share. */
 static void tier_parts(struct tier *t)
 {
-	t->parts = fth_alloc((t->problem.noffers + 1) * sizeof(*t->parts));
-	for (uint32_t i = 0; i < t->problem.noffers; i++)
+	uint32_t n = t->problem.noffers;
+	t->parts = fth_alloc((n + 1) * sizeof(*t->parts));
+	t->parts[n].p = 1 - t->problem.failure;
+	for (uint32_t i = 0; i < n; i++) {
 		t->parts[i] = (struct fth_pool_part){t->plan.count[i] * t->problem.offers[i].capacity, fth_spot_p(&t->problem, i)};
+		t->parts[n].weight += t->plan.on_demand[i] * t->problem.offers[i].capacity;
+	}
 }
 
 static void tiers_text(const struct tier *t, size_t n, const struct fth_tiers_availability *av, bool json, struct fth_str *out)
@@ -178,24 +207,31 @@ static int plan_tiers(const struct fth_args *a, const struct fth_spot_inputs *in
 	struct fth_str out = {0};
 	size_t n = 0;
 	const char *text;
+	const char *format = fth_args_text(a, "format");
 	int r = in->joint ? fth_fail(err, -EINVAL, "--tier takes offers as independent: leave --joint out") : 0;
+	if (!r && strcmp(format, "table") && strcmp(format, "json"))
+		r = fth_fail(err, -EINVAL, "--tier: a plan of tiers is written as table or json; for files to apply, plan each tier alone");
 	for (size_t pos = 0; !r && (text = fth_args_each(a, "tier", &pos));) {
 		if (n == TIERS_MAX)
 			return fth_fail(err, -EINVAL, "more than %d tiers", TIERS_MAX);
-		r = parse_tier(text, &in->problem, &tiers[n], err);
+		r = parse_tier(text, &in->problem, tiers, n, &tiers[n], err);
 		if (r)
 			break;
 		struct tier *t = &tiers[n++];
 		r = make_plan(&t->problem, m, &t->plan, &t->report, err);
 		if (!r) {
+			struct fth_str who = {0};
+			fth_str_addf(&who, "tier %s: ", t->name);
+			r = missed(&t->problem, m, &t->plan, who.data, fth_args_flag(a, "quiet"), err);
+			fth_str_release(&who);
 			tier_parts(t);
 			views[n - 1] = (struct fth_tier){t->parts, t->problem.capacity};
 		}
 	}
 	if (!r)
-		r = fth_tiers_availability(views, n, in->problem.noffers, &av, err);
+		r = fth_tiers_availability(views, n, in->problem.noffers + 1, &av, err);
 	if (!r) {
-		tiers_text(tiers, n, &av, !strcmp(fth_args_text(a, "format"), "json"), &out);
+		tiers_text(tiers, n, &av, !strcmp(format, "json"), &out);
 		r = fth_cli_write(fth_args_given(a, "out"), out.data, out.len, err);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -216,8 +252,8 @@ static int plan_one(const struct fth_args *a, const struct fth_spot_inputs *in, 
 	struct fth_str out = {0};
 	const char *path = fth_args_given(a, "out");
 	int r = make_plan(&in->problem, m, &plan, &report, err);
-	if (!r && m->plan == fth_spot_search && !plan.met)
-		r = unreachable(&in->problem, err);
+	if (!r)
+		r = missed(&in->problem, m, &plan, "", fth_args_flag(a, "quiet"), err);
 	if (!r) {
 		report.iam_fleet_role = fth_args_given(a, "iam-fleet-role");
 		write_report(&report, a, path, &out);
@@ -239,6 +275,8 @@ static int run(struct fth_args *a)
 	bool tiers = fth_args_given(a, "tier") != NULL;
 	if (!r && !tiers && !fth_args_given(a, "capacity"))
 		r = fth_fail(&err, -EINVAL, "--capacity is needed");
+	if (!r && tiers && fth_args_given(a, "capacity"))
+		r = fth_fail(&err, -EINVAL, "--tier: a tier says its own capacity; leave --capacity out");
 	if (!r && tiers)
 		r = plan_tiers(a, &in, m, &err);
 	if (!r && !tiers) {

@@ -73,6 +73,8 @@ static bool rented_fact(const struct fth_keeper *k, fth_instance_id id, uint32_t
 
 static bool node_is_free(const struct fth_keeper *k, const char *node)
 {
+	if (!fth_node_is_absent(k, node))
+		return false;
 	for (size_t i = 0; i < k->rented.len; i++) {
 		const struct fth_rented *r = k->rented.data[i];
 		if (r->node && !strcmp(r->node, node) && (r->current || (r->state && r->state != FTH_LISTED_GONE)))

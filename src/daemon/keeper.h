@@ -141,7 +141,7 @@ struct fth_keeper {
 	struct fth_map recovered; /* hash of a name -> id: jobs that were unfinished when the journal was opened */
 	FTH_VEC(struct fth_begun) begun;
 	struct fth_map by_task;
-	struct fth_map node_states; /* by name's hash: 0 absent, 1 ready, 2 down */
+	struct fth_map node_states; /* by name's hash: 0 absent, 1 ready, 2 down, 3 leaving, 4 booting */
 	FTH_VEC(uint32_t) free_begun;
 	FTH_VEC(struct fth_offer_retry) offers;
 	int64_t hold_launches_ns; /* throttled: none before */
@@ -192,6 +192,8 @@ void fth_job_set_id(struct fth_keeper *k, struct fth_listed_job *j, fth_job_id i
 struct fth_listed_run *fth_run_of(struct fth_listed_job *j, uint32_t index, uint32_t attempt);
 bool fth_run_lingers(const struct fth_listed_job *j, uint32_t index, uint32_t attempt);
 bool fth_node_is_ready(const struct fth_keeper *k, const char *node);
+/* Its name is free: the workload's manager has put it to rest, or never told of it. */
+bool fth_node_is_absent(const struct fth_keeper *k, const char *node);
 static inline bool fth_seen_alive(enum fth_run_seen s)
 {
 	return s == FTH_SEEN_STARTING || s == FTH_SEEN_RUNNING;

@@ -262,7 +262,7 @@ static void mirror_job(struct fth_keeper *k, json_t *o)
 
 static void mirror_nodes(struct fth_keeper *k, const json_t *nodes)
 {
-	static const char *const states[] = {"absent", "ready", "down", NULL};
+	static const char *const states[] = {"absent", "ready", "down", "leaving", "booting", NULL};
 	for (size_t i = 0; i < json_array_size(nodes); i++) {
 		const json_t *o = json_array_get(nodes, i);
 		const char *name = json_string_value(json_object_get(o, "node"));
@@ -286,6 +286,12 @@ void fth_mirror_jobs(struct fth_keeper *k, const json_t *list, const json_t *nod
 		clear_runs(j);
 		j->gone = true;
 	}
+}
+
+bool fth_node_is_absent(const struct fth_keeper *k, const char *node)
+{
+	uint64_t state;
+	return !fth_map_get(&k->node_states, fth_key_hash(node), &state) || state == 0;
 }
 
 bool fth_node_is_ready(const struct fth_keeper *k, const char *node)

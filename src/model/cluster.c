@@ -148,6 +148,7 @@ struct fth_job *fth_cluster_add_job(struct fth_cluster *c, const struct fth_job_
 		.estimate = estimate,
 		.next = FTH_NONE,
 		.prev = v->last_job,
+		.availability = s->availability,
 	};
 	if (v->last_job == FTH_NONE)
 		v->first_job = id;

@@ -54,6 +54,7 @@ struct fth_job_spec {
 	 * told as time only. The job's runtime alone is iters / iter_rate. */
 	int64_t iters;
 	double iter_rate;
+	double availability; /* of a service: share of time for which all of it must be there; 0: unsaid */
 };
 
 /* How what is told of a task's runtime comes about. */

@@ -90,35 +90,36 @@ double fth_pool_availability(const struct fth_pool_part *parts, size_t n, uint64
 
 struct branching {
 	const struct fth_pool_part *parts;
-	double floor;
+	double floor, enough, bad;
 	uint64_t steps, max_steps;
 };
 
 /* need: units still wanting; left: units of the parts from i on. */
-static double fall_short(struct branching *b, size_t i, uint64_t need, uint64_t left, double prob)
+static void fall_short(struct branching *b, size_t i, uint64_t need, uint64_t left, double prob)
 {
-	if (left < need || prob < b->floor)
-		return prob;
-	if (b->max_steps && ++b->steps > b->max_steps)
-		return 0;
+	if (left < need || prob < b->floor) {
+		b->bad += prob;
+		return;
+	}
+	if (b->bad > b->enough || ++b->steps > b->max_steps)
+		return;
 	const struct fth_pool_part *part = &b->parts[i];
 	left -= part->weight;
-	double bad = fall_short(b, i + 1, need, left, prob * (1 - part->p));
+	fall_short(b, i + 1, need, left, prob * (1 - part->p));
 	if (part->weight < need)
-		bad += fall_short(b, i + 1, need - part->weight, left, prob * part->p);
-	return bad;
+		fall_short(b, i + 1, need - part->weight, left, prob * part->p);
 }
 
-double fth_pool_shortfall(const struct fth_pool_part *parts, size_t n, uint64_t m, double floor, uint64_t max_steps)
+double fth_pool_shortfall(const struct fth_pool_part *parts, size_t n, uint64_t m, double floor, double enough, uint64_t max_steps)
 {
-	struct branching b = {.parts = parts, .floor = floor, .max_steps = max_steps};
+	struct branching b = {.parts = parts, .floor = floor, .enough = enough, .max_steps = max_steps ? max_steps : UINT64_MAX};
 	uint64_t left = 0;
 	if (!m)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		left += parts[i].weight;
-	double bad = fall_short(&b, 0, m, left, 1);
-	return max_steps && b.steps > max_steps ? -1 : bad;
+	fall_short(&b, 0, m, left, 1);
+	return b.steps > b.max_steps ? -1 : b.bad;
 }
 
 /* ---- tiers ---- */

@@ -40,9 +40,10 @@ double fth_pool_availability(const struct fth_pool_part *parts, size_t n, uint64
 
 /* The probability of fewer than m units by branching over the parts, heaviest first: every branch ends as soon as m is reached or
  * out of reach. It does not grow with m, and for pools of up to some fifteen kinds it is much faster than the distribution. A branch
- * less probable than `floor` counts as falling short: with 0 the result is exact, else never below the true one. parts are
- * sorted by weight, heaviest first. Gives up with a negative value after max_steps (0: never). */
-double fth_pool_shortfall(const struct fth_pool_part *parts, size_t n, uint64_t m, double floor, uint64_t max_steps);
+ * less probable than `floor` counts as falling short: with 0 the result is exact, else never below the true one. Once it is above
+ * `enough` (1: never) it need not be told further. parts are sorted by weight, heaviest first. Gives up with a negative value after
+ * max_steps (0: never). */
+double fth_pool_shortfall(const struct fth_pool_part *parts, size_t n, uint64_t m, double floor, double enough, uint64_t max_steps);
 
 /* ---- services of several tiers (all must have their capacity at the same time) ---- */
 

@@ -46,7 +46,8 @@ static int check_own(const struct fth_joint *j, struct fth_error *err)
 			if (j->shocks.data[k].a == i || j->shocks.data[k].b == i)
 				shared *= 1 - j->shocks.data[k].s;
 		if (j->p[i] > shared * (1 + 1e-12))
-			return fth_fail(err, -EDOM, "row %u: an availability of %g is too high for correlations that alone bring it down to %g",
+			return fth_fail(err, -EDOM, "row %u: an availability of %g is too high for correlations that alone bring it down to %g: pairs cannot "
+				"say this, measured states can",
 					i + 1, j->p[i], shared);
 	}
 	return 0;
@@ -79,7 +80,7 @@ int fth_joint_from_matrix(struct fth_joint **ret, const double *matrix, const do
 			double rho = matrix[(size_t)i * n + k];
 			if (!(rho >= -1) || !(rho < 1))
 				r = fth_fail(err, -EINVAL, "row %u, column %u: %g is not a correlation from -1 to below 1", i + 1, k + 1, rho);
-			else if (rho != matrix[(size_t)k * n + i])
+			else if (!(fabs(rho - matrix[(size_t)k * n + i]) <= 1e-9))
 				r = fth_fail(err, -EINVAL, "row %u, column %u: the matrix is not symmetric", i + 1, k + 1);
 			else
 				r = add_pair(j, k, i, rho);
@@ -125,7 +126,7 @@ static double settle(const struct causes *c)
 	double bad = all;
 	if (!c->all_down) {
 		qsort(left, n, sizeof(*left), heavier);
-		bad = fth_pool_shortfall(left, n, c->m, 1e-16, 1000000);
+		bad = fth_pool_shortfall(left, n, c->m, 1e-16, 1, 1000000);
 		if (bad < 0)
 			bad = 1 - fth_pool_availability(left, n, c->m);
 	}
@@ -281,7 +282,7 @@ static double state_shortfall(const struct fth_joint *j, const uint8_t *up, cons
 		if (up[i] && parts[i].weight)
 			left[n++] = (struct fth_pool_part){parts[i].weight, 1 - failure};
 	qsort(left, n, sizeof(*left), heavier);
-	double bad = fth_pool_shortfall(left, n, m, 1e-16, 1000000);
+	double bad = fth_pool_shortfall(left, n, m, 1e-16, 1, 1000000);
 	if (bad < 0)
 		bad = 1 - fth_pool_availability(left, n, m);
 	free(left);

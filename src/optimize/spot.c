@@ -142,6 +142,43 @@ void fth_spot_measure(const struct fth_spot_problem *p, struct fth_spot_plan *pl
 	plan->met = plan->availability >= p->target && plan->memory >= p->memory;
 }
 
+/* The cheapest machines on demand for so many units: the last few exactly, what is far below them by the cheapest unit. */
+enum { EXACT_UNITS = 20000 };
+static void buy_on_demand(const struct fth_spot_problem *p, uint32_t best, uint32_t *count)
+{
+	uint64_t units = p->capacity, largest = 1, each = p->offers[best].capacity;
+	for (uint32_t i = 0; i < p->noffers; i++)
+		largest = FTH_MAX(largest, p->offers[i].on_demand > 0 ? p->offers[i].capacity : 0);
+	uint64_t exact = FTH_MIN(FTH_MIN(units, 2 * largest), (uint64_t)EXACT_UNITS);
+	if (units > exact) {
+		count[best] = (uint32_t)((units - exact) / each);
+		units -= count[best] * each;
+	}
+	if (units > EXACT_UNITS + each) { /* machines of more units than we look at one by one */
+		count[best] += (uint32_t)((units + each - 1) / each);
+		return;
+	}
+	double *cost = fth_alloc((units + 1) * sizeof(*cost));
+	uint32_t *last = fth_alloc((units + 1) * sizeof(*last));
+	for (uint64_t c = 1; c <= units; c++) {
+		cost[c] = INFINITY;
+		for (uint32_t i = 0; i < p->noffers; i++) {
+			const struct fth_spot_offer *o = &p->offers[i];
+			double with = o->on_demand > 0 ? o->on_demand + cost[c > o->capacity ? c - o->capacity : 0] : INFINITY;
+			if (with < cost[c]) {
+				cost[c] = with;
+				last[c] = i;
+			}
+		}
+	}
+	for (uint64_t c = units; c;) {
+		count[last[c]]++;
+		c = c > p->offers[last[c]].capacity ? c - p->offers[last[c]].capacity : 0;
+	}
+	free(cost);
+	free(last);
+}
+
 int fth_spot_all_on_demand(const struct fth_spot_problem *p, struct fth_spot_plan *ret, struct fth_error *err)
 {
 	int r = fth_spot_check(p, err);
@@ -152,12 +189,13 @@ int fth_spot_all_on_demand(const struct fth_spot_problem *p, struct fth_spot_pla
 		return fth_fail(err, -EINVAL, "no offer tells an on-demand price");
 	fth_spot_plan_init(p, ret);
 	const struct fth_spot_offer *o = &p->offers[best];
-	uint64_t n = (p->capacity + o->capacity - 1) / o->capacity;
-	if (p->memory && o->memory > 0)
-		n = FTH_MAX(n, (uint64_t)((p->memory + o->memory - 1) / o->memory));
-	ret->on_demand[best] = (uint32_t)n;
+	buy_on_demand(p, best, ret->on_demand);
 	ret->fallback = true;
 	fth_spot_measure(p, ret);
+	if (ret->memory < p->memory && o->memory > 0) {
+		ret->on_demand[best] += (uint32_t)((p->memory - ret->memory + o->memory - 1) / o->memory);
+		fth_spot_measure(p, ret);
+	}
 	return 0;
 }
 

@@ -21,12 +21,15 @@
 #include "optimize/spot.h"
 #include "optimize/spot_internal.h"
 
-enum { SET_MAX = 6, SAFE_MAX = 160, CRITICAL_MAX = 512, BAD_MAX = 512, DEFAULT_NODES = 1500, WORK_PER_NODE = 4000 };
+enum { SET_MAX = 6, SAFE_MAX = 512, CRITICAL_MAX = 512, BAD_MAX = 512, DEFAULT_NODES = 1500, WORK_PER_NODE = 4000, MUST_MAX = 400, IDLE_SOLVES = 40 };
+
+static const double MARGIN = 1 + 1e-9; /* of a probability that is surely above another */
 
 struct set {
 	double prob; /* that all of it is down */
 	uint32_t n;
 	uint32_t kind[SET_MAX];
+	uint64_t used; /* the last programme that it decided */
 };
 
 struct node {
@@ -35,7 +38,6 @@ struct node {
 	uint32_t first_critical, ncritical; /* sets declared critical here */
 	uint32_t safe;                      /* set declared safe here; FTH_NONE at the root */
 	uint32_t depth;
-	bool solved;
 };
 
 struct tree {
@@ -52,9 +54,14 @@ struct tree {
 	uint32_t critical[CRITICAL_MAX], ncritical;
 	uint32_t *col;   /* kinds that may be in its programme */
 	uint32_t ncols;
+	bool stands;     /* the last column stands for all kinds that are in no set */
 	double *x;       /* by column */
 	struct set bad[BAD_MAX];
 	uint32_t nbad;
+	FTH_VEC(uint32_t) must; /* sets that are too probable by themselves: safe in every pool that meets the target */
+	uint32_t *at;    /* a programme's column while it is made */
+	double *coef;
+	uint64_t nsolved;
 	uint64_t work; /* done, in units of about a row of a programme times a column */
 };
 
@@ -145,6 +152,8 @@ static void add_critical(struct tree *t, uint32_t set)
 static bool gather(struct tree *t, uint32_t n)
 {
 	t->nsafe = t->ncritical = 0;
+	for (size_t i = 0; i < t->must.len; i++)
+		t->safe[t->nsafe++] = t->must.data[i];
 	for (; n != FTH_NONE; n = t->nodes.data[n].parent) {
 		const struct node *node = &t->nodes.data[n];
 		if (t->nsafe == SAFE_MAX || t->ncritical + node->ncritical > CRITICAL_MAX)
@@ -176,40 +185,81 @@ static void choose_columns(struct tree *t)
 		else if (cheapest == FTH_NONE || t->unit[i] < t->unit[cheapest])
 			cheapest = i;
 	}
-	if (cheapest != FTH_NONE)
+	t->stands = cheapest != FTH_NONE;
+	if (t->stands)
 		t->col[t->ncols++] = cheapest;
 }
 
-/* Cost of the cheapest divisible pool in which the node's safe sets are safe; INFINITY: there is none. Negative: not solved. */
+/*
+ * Of two kinds, the one no dearer, no less available (and with no less memory) holds at least as much as the other: exchanging their
+ * shares would not hurt, so some cheapest pool is like that for all pairs at once. Equal ones go by number.
+ */
+static bool dominates(const struct tree *t, uint32_t a, uint32_t b)
+{
+	if (t->unit[a] > t->unit[b] || t->q[a] > t->q[b] || t->mem[a] < t->mem[b])
+		return false;
+	return t->unit[a] < t->unit[b] || t->q[a] < t->q[b] || t->mem[a] > t->mem[b] || a < b;
+}
+
+/* A price for each pair of kinds of which one holds at least as much as the other, where none is between them. */
+static void add_links(struct tree *t, struct fth_lp *lp)
+{
+	uint32_t n = t->ncols - t->stands;
+	for (uint32_t b = 0; b < n && !t->p->joint; b++)
+		for (uint32_t a = 0; a < n; a++) {
+			bool near = dominates(t, t->col[a], t->col[b]);
+			for (uint32_t c = 0; c < n && near; c++)
+				near = !(dominates(t, t->col[a], t->col[c]) && dominates(t, t->col[c], t->col[b]));
+			if (near)
+				fth_lp_add_col(lp, 0, (uint32_t[]){a, b}, (double[]){1, -1}, 2);
+		}
+}
+
+/*
+ * Cost of the cheapest divisible pool in which the node's safe sets are safe; INFINITY: there is none. Negative: not solved.
+ *
+ * What is solved is the dual: a price y_s for each set's being safe, such that no kind is worth more than it costs; the shares are
+ * its duals. There are many more sets than kinds in them, and any prices that keep to the costs prove a bound.
+ */
 static double solve(struct tree *t)
 {
-	uint32_t rows = t->nsafe + 2, at[SAFE_MAX + 2];
-	double coef[SAFE_MAX + 2];
-	struct fth_lp *lp = fth_lp_new(rows);
 	choose_columns(t);
-	for (uint32_t s = 0; s <= t->nsafe; s++)
-		fth_lp_set_row(lp, s, 1, INFINITY);
-	fth_lp_set_row(lp, rows - 1, t->p->memory ? 1 : 0, INFINITY);
+	uint32_t n, *at = t->at;
+	double *coef = t->coef;
+	struct fth_lp *lp = fth_lp_new(t->ncols);
 	for (uint32_t c = 0; c < t->ncols; c++) {
-		uint32_t n = 0, kind = t->col[c];
-		for (uint32_t s = 0; s < t->nsafe; s++)
-			if (!in_set(&t->sets.data[t->safe[s]], kind)) {
-				at[n] = s;
+		fth_lp_set_row(lp, c, -INFINITY, t->unit[t->col[c]]);
+		at[c] = c;
+		coef[c] = 1;
+	}
+	fth_lp_add_col(lp, -1, at, coef, t->ncols); /* nothing lost: the capacity is there */
+	for (uint32_t s = 0; s < t->nsafe; s++) {
+		n = 0;
+		for (uint32_t c = 0; c < t->ncols; c++)
+			if (!in_set(&t->sets.data[t->safe[s]], t->col[c])) {
+				at[n] = c;
 				coef[n++] = 1;
 			}
-		at[n] = t->nsafe;
-		coef[n++] = 1;
-		if (t->p->memory && t->mem[kind] > 0) {
-			at[n] = rows - 1;
-			coef[n++] = t->mem[kind];
-		}
-		fth_lp_add_col(lp, t->unit[kind], at, coef, n);
+		fth_lp_add_col(lp, -1, at, coef, n);
 	}
+	n = 0;
+	for (uint32_t c = 0; c < t->ncols && t->p->memory; c++)
+		if (t->mem[t->col[c]] > 0) {
+			at[n] = c;
+			coef[n++] = t->mem[t->col[c]];
+		}
+	if (t->p->memory)
+		fth_lp_add_col(lp, -1, at, coef, n);
+	add_links(t, lp);
 	int r = fth_lp_solve(lp);
-	t->work += rows * (rows + t->ncols) + 1000;
-	double cost = r == -ENOENT ? INFINITY : r ? -1 : fth_lp_objective(lp);
+	t->work += (uint64_t)t->ncols * (t->ncols + t->nsafe) + 1000;
+	double cost = r == -ERANGE ? INFINITY : r ? -1 : -fth_lp_objective(lp);
 	for (uint32_t c = 0; c < t->ncols; c++)
-		t->x[c] = r ? 0 : fth_lp_value(lp, c);
+		t->x[c] = r ? 0 : FTH_MAX(-fth_lp_dual(lp, c), 0);
+	t->nsolved++;
+	for (uint32_t s = 0; s < t->nsafe && !r; s++)
+		if (fth_lp_value(lp, s + 1) > 0)
+			t->sets.data[t->safe[s]].used = t->nsolved;
 	fth_lp_free(lp);
 	return cost;
 }
@@ -284,15 +334,14 @@ static void sum_add(const struct tree *t, struct sum *u, const struct set *s)
 /* How many of the bad sets, most probable first, are too probable together; 0: all of them are not (or we cannot tell). */
 static uint32_t too_many(struct tree *t)
 {
-	static const double margin = 1 + 1e-9;
 	if (t->p->joint)
-		return t->nbad && t->bad[0].prob > t->budget * margin ? 1 : 0;
+		return t->nbad && t->bad[0].prob > t->budget * MARGIN ? 1 : 0;
 	struct sum u = {.n = 0};
 	for (uint32_t i = 0; i < t->ncritical; i++)
 		sum_add(t, &u, &t->sets.data[t->critical[i]]);
 	for (uint32_t b = 0; b < t->nbad; b++) {
 		sum_add(t, &u, &t->bad[b]);
-		if (u.prob > t->budget * margin)
+		if (u.prob > t->budget * MARGIN)
 			return b + 1;
 	}
 	return 0;
@@ -353,32 +402,72 @@ static bool meets(const struct tree *t)
 			parts[k] = parts[k - 1];
 		parts[k] = part;
 	}
-	double bad = fth_pool_shortfall(parts, n, GRAIN - 64, t->budget * 1e-9, 100000);
+	double bad = fth_pool_shortfall(parts, n, GRAIN - 64, t->budget * 1e-9, t->budget, 100000);
 	return bad >= 0 && bad <= t->budget;
+}
+
+/* The bad sets that are too probable each by itself become known as safe, in all nodes; those that have not decided anything for
+ * long are forgotten (and found again if need be). */
+static bool learn_must(struct tree *t)
+{
+	uint32_t n = 0, kept = 0;
+	while (n < t->nbad && t->bad[n].prob > t->budget * MARGIN)
+		n++;
+	for (size_t i = 0; i < t->must.len; i++) {
+		const struct set *old = &t->sets.data[t->must.data[i]];
+		bool within = false;
+		for (uint32_t b = 0; b < n && !within; b++)
+			within = contains(&t->bad[b], old);
+		if (!within && old->used + IDLE_SOLVES > t->nsolved)
+			t->must.data[kept++] = t->must.data[i];
+	}
+	t->must.len = kept;
+	for (uint32_t b = 0; b < n && t->must.len < MUST_MAX; b++) {
+		t->bad[b].used = t->nsolved;
+		fth_vec_push(&t->must, (uint32_t)t->sets.len);
+		fth_vec_push(&t->sets, t->bad[b]);
+	}
+	return n && kept < MUST_MAX;
+}
+
+/* Solve a node, with all the sets that its pool must not lose. Returns its cost as solve() does; ret_count: what critical_sets() says. */
+static double solve_node(struct tree *t, uint32_t n, uint32_t *ret_count)
+{
+	double cost;
+	do {
+		*ret_count = 0;
+		if (!gather(t, n))
+			return -1;
+		cost = solve(t);
+		if (cost < 0 || isinf(cost))
+			return cost;
+		t->nodes.data[n].bound = FTH_MAX(t->nodes.data[n].bound, cost * (1 - 1e-9));
+		/* Another one is more promising by now: this one is solved again when its turn comes. */
+		if (t->open.len && t->nodes.data[n].bound > t->nodes.data[t->open.data[0]].bound)
+			return cost;
+		*ret_count = critical_sets(t);
+	} while (*ret_count && learn_must(t));
+	return cost;
 }
 
 /* Look at the most promising node. True: the bound of the whole tree is found, nothing more can be gained. */
 static bool step(struct tree *t, double *ret_bound, bool *ret_exact)
 {
-	uint32_t n = heap_pop(t);
-	struct node *node = &t->nodes.data[n];
-	*ret_bound = node->bound;
+	uint32_t n = heap_pop(t), count;
+	double cost = solve_node(t, n, &count);
+	*ret_bound = t->nodes.data[n].bound;
 	*ret_exact = false;
-	if (!gather(t, n))
-		return true;
-	double cost = solve(t);
 	if (cost < 0)
 		return true;
-	node->bound = FTH_MAX(node->bound, cost * (1 - 1e-9));
-	if (isinf(cost))
+	if (isinf(cost)) {
+		*ret_bound = 0; /* it says nothing of the others */
 		return false;
-	if (!node->solved && t->open.len && node->bound > t->nodes.data[t->open.data[0]].bound) {
-		node->solved = true; /* another one is more promising by now; this one is solved again when its turn comes */
+	}
+	if (t->open.len && t->nodes.data[n].bound > t->nodes.data[t->open.data[0]].bound) {
+		*ret_bound = 0;
 		heap_push(t, n);
 		return false;
 	}
-	*ret_bound = node->bound;
-	uint32_t count = critical_sets(t);
 	if (!count) {
 		*ret_exact = !t->p->joint && meets(t);
 		return true;
@@ -396,6 +485,8 @@ static void prepare(struct tree *t, const struct fth_spot_problem *p)
 	t->mem = fth_alloc(n * sizeof(double));
 	t->x = fth_alloc((n + 1) * sizeof(double));
 	t->col = fth_alloc((n + 1) * sizeof(uint32_t));
+	t->at = fth_alloc((n + 1) * sizeof(uint32_t));
+	t->coef = fth_alloc((n + 1) * sizeof(double));
 	t->budget = 1 - p->target;
 	for (uint32_t i = 0; i < n; i++) {
 		double machines = (double)p->capacity / (double)p->offers[i].capacity;
@@ -415,6 +506,9 @@ static void tree_release(struct tree *t)
 	free(t->mem);
 	free(t->x);
 	free(t->col);
+	free(t->at);
+	free(t->coef);
+	fth_vec_release(&t->must);
 	fth_vec_release(&t->sets);
 	fth_vec_release(&t->nodes);
 	fth_vec_release(&t->open);

@@ -68,8 +68,8 @@ static double joint_shortfall(struct search *s, const struct pool *b)
 	return 1 - fth_joint_availability(s->p->joint, s->all, s->p->capacity, s->p->failure);
 }
 
-/* The probability that the pool falls short. */
-static double pool_shortfall(struct search *s, const struct pool *b)
+/* The probability that the pool falls short; above `enough` it need not be exact. */
+static double pool_shortfall(struct search *s, const struct pool *b, double enough)
 {
 	struct fth_pool_part parts[MEMBERS_MAX];
 	s->looked++;
@@ -84,13 +84,13 @@ static double pool_shortfall(struct search *s, const struct pool *b)
 			parts[k] = parts[k - 1];
 		parts[k] = part;
 	}
-	double bad = fth_pool_shortfall(parts, b->n, s->p->capacity, s->budget * 1e-5, EVAL_STEPS);
+	double bad = fth_pool_shortfall(parts, b->n, s->p->capacity, s->budget * 1e-5, enough, EVAL_STEPS);
 	return bad >= 0 ? bad : 1; /* spread so wide that we cannot look at it for long: not for us */
 }
 
 static bool pool_meets(struct search *s, const struct pool *b)
 {
-	return b->memory >= s->p->memory && 1 - pool_shortfall(s, b) >= s->p->target;
+	return b->memory >= s->p->memory && 1 - pool_shortfall(s, b, s->budget) >= s->p->target;
 }
 
 static void pool_set(const struct search *s, struct pool *b, const uint32_t *count)
@@ -169,21 +169,32 @@ static bool shape_change(const struct search *s, struct shape *h, uint32_t offer
 }
 
 /* What an annealing step compares: the cost, raised for every decade by which the target is missed. */
+static const double MISSED = 1.01, PER_DECADE = 0.35, LN_10 = 2.302585092994046;
+
 static double penalised(const struct search *s, double cost, double bad)
 {
 	if (bad <= s->budget)
 		return cost;
-	return cost * (1.01 + 0.35 * fth_log(bad / s->budget) / 2.302585092994046);
+	return cost * (MISSED + PER_DECADE * fth_log(bad / s->budget) / LN_10);
+}
+
+/* The greatest shortfall with which such a cost is no worse than `most`. */
+static double shortfall_for(const struct search *s, double cost, double most)
+{
+	double decades = (most / cost - MISSED) / PER_DECADE;
+	return decades <= 0 ? s->budget : decades > 12 ? 1 : s->budget * fth_exp(decades * LN_10);
+}
+
+/* The greatest value that this step takes, from where it is now; drawn before a neighbour is looked at, since most are
+ * then seen to be too dear without looking at their availability. */
+static double draw_most(struct search *s, double now, double heat)
+{
+	return now * (1 - heat * fth_log(1 - fth_rng_real(&s->rng)));
 }
 
 static uint32_t any_candidate(struct search *s)
 {
 	return s->cand[fth_rng_below(&s->rng, s->ncand)];
-}
-
-static bool accept(struct search *s, double now, double then, double heat)
-{
-	return then <= now || fth_rng_real(&s->rng) < fth_exp((now - then) / (heat * now));
 }
 
 static void anneal_shape(struct search *s, uint32_t m, bool nearest, struct shape *best)
@@ -204,10 +215,13 @@ static void anneal_shape(struct search *s, uint32_t m, bool nearest, struct shap
 			continue;
 		if (move != 1 && !shape_change(s, &next, any_candidate(s), 1))
 			continue;
+		double most = draw_most(s, now, heat);
+		if (next.cost > most)
+			continue;
 		double bad = shape_shortfall(s, &next), then = penalised(s, next.cost, bad);
 		if (bad <= s->budget && next.cost < best->cost)
 			*best = next;
-		if (accept(s, now, then, heat)) {
+		if (then <= most) {
 			h = next;
 			now = then;
 		}
@@ -290,11 +304,24 @@ static bool do_move(const struct search *s, struct pool *b, const struct move *m
 
 static double pool_value(struct search *s, const struct pool *b, double *ret_bad)
 {
-	*ret_bad = pool_shortfall(s, b);
+	*ret_bad = pool_shortfall(s, b, 1);
 	double value = penalised(s, b->cost, *ret_bad);
 	if (b->memory < s->p->memory)
 		value *= 1.02 + (double)(s->p->memory - b->memory) / (double)s->p->memory;
 	return value;
+}
+
+/* The value of a pool if it is at most `most`, else INFINITY; if it is, *ret_bad is its shortfall. */
+static double value_within(struct search *s, const struct pool *b, double most, double *ret_bad)
+{
+	double factor = 1;
+	if (b->memory < s->p->memory)
+		factor = 1.02 + (double)(s->p->memory - b->memory) / (double)s->p->memory;
+	if (b->cost * factor > most)
+		return INFINITY;
+	*ret_bad = pool_shortfall(s, b, shortfall_for(s, b->cost, most / factor));
+	double value = penalised(s, b->cost, *ret_bad) * factor;
+	return value <= most ? value : INFINITY;
 }
 
 /* b starts and ends as a pool that meets the target. */
@@ -307,20 +334,16 @@ static void polish(struct search *s, struct pool *b, uint64_t steps, double heat
 		struct move m = draw_move(s, b);
 		if (m.from == m.to || !do_move(s, b, &m, 1))
 			continue;
-		/* Dearer than what heat allows: no need to look at its availability. */
-		if (b->cost > now * (1 + 8 * heat)) {
+		double then = value_within(s, b, draw_most(s, now, heat), &bad);
+		if (isinf(then)) {
 			do_move(s, b, &m, -1);
 			continue;
 		}
-		double then = pool_value(s, b, &bad);
+		now = then;
 		if (b->cost < best_cost * (1 - 1e-12) && 1 - bad >= s->p->target && b->memory >= s->p->memory) {
 			best_cost = b->cost;
 			memcpy(best, b->count, s->p->noffers * sizeof(*best));
 		}
-		if (accept(s, now, then, heat))
-			now = then;
-		else
-			do_move(s, b, &m, -1);
 	}
 	pool_set(s, b, best);
 	trim(s, b);
@@ -482,6 +505,34 @@ static void search_all(struct search *s, struct best *best)
 	free(b.count);
 }
 
+/* Where we have found nothing: every kind with the whole capacity, of which kinds are left out, the dearest first, while it still meets
+ * the target. */
+static bool from_all_kinds(struct search *s, struct fth_spot_plan *plan)
+{
+	uint32_t n = s->p->noffers, *order = fth_alloc((n + 1) * sizeof(*order));
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = i;
+		double price = fth_spot_unit_price(&s->p->offers[i]);
+		plan->count[i] = (uint32_t)((s->p->capacity + s->p->offers[i].capacity - 1) / s->p->offers[i].capacity);
+		for (; k && fth_spot_unit_price(&s->p->offers[order[k - 1]]) < price; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	fth_spot_measure(s->p, plan);
+	bool met = plan->met;
+	for (uint32_t i = 0; i < n && met; i++) {
+		uint32_t was = plan->count[order[i]];
+		plan->count[order[i]] = 0;
+		fth_spot_measure(s->p, plan);
+		if (!plan->met)
+			plan->count[order[i]] = was;
+	}
+	if (!met)
+		memset(plan->count, 0, n * sizeof(*plan->count));
+	free(order);
+	return met;
+}
+
 int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret, struct fth_error *err)
 {
 	int r = fth_spot_check(p, err);
@@ -503,6 +554,8 @@ int fth_spot_search(const struct fth_spot_problem *p, struct fth_spot_plan *ret,
 	struct best best = {.count = fth_alloc(p->noffers * sizeof(*best.count)), .cost = INFINITY};
 	search_all(&s, &best);
 	memcpy(ret->count, best.count, p->noffers * sizeof(*best.count));
+	if (isinf(best.cost))
+		from_all_kinds(&s, ret);
 	fth_spot_measure(p, ret);
 	ret->steps = s.looked;
 	fth_spot_try_on_demand(p, ret);

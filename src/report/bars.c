@@ -112,9 +112,9 @@ static void span_rect(struct fth_str *out, const char *class, unsigned colour, d
 static void gantt_axis(const struct fth_gantt *g, double top, double bottom, struct fth_str *out)
 {
 	double ticks[FTH_MAX_TICKS], last = -1000;
-	size_t n = fth_ticks(0, g->max, 5, FTH_UNIT_SECONDS, false, ticks);
+	size_t n = fth_ticks(g->min, g->max, 5, FTH_UNIT_SECONDS, false, ticks);
 	for (size_t i = 0; i < n; i++) {
-		double x = 14 + ticks[i] / g->max * (FTH_PLOT_WIDTH - 28);
+		double x = 14 + (ticks[i] - g->min) / (g->max - g->min) * (FTH_PLOT_WIDTH - 28);
 		fth_str_add(out, "<path class=\"gr\" d=\"M");
 		fth_svg_num(out, x);
 		fth_str_addf(out, " %gV%g\"/>", top, bottom + 4);
@@ -134,7 +134,7 @@ void fth_gantt_html(const struct fth_gantt *g, struct fth_str *out)
 	double row = g->nspans ? 250.0 / (double)g->nspans : 16;
 	row = FTH_MIN(FTH_MAX(row, 4.0), 16.0);
 	double top = 6, bottom = top + row * (double)g->nspans;
-	double scale = g->max > 0 ? (FTH_PLOT_WIDTH - 28) / g->max : 0;
+	double scale = g->max > g->min ? (FTH_PLOT_WIDTH - 28) / (g->max - g->min) : 0, left = 14 - g->min * scale;
 	fth_figure_begin(out, g->title, g->subtitle);
 	fth_legend_begin(out);
 	for (size_t i = 0; i < g->nnames; i++)
@@ -145,7 +145,7 @@ void fth_gantt_html(const struct fth_gantt *g, struct fth_str *out)
 	for (size_t i = 0; i < g->nspans; i++) {
 		const struct fth_span *s = &g->spans[i];
 		double y = top + row * (double)i, h = row * 0.78;
-		double x0 = 14 + s->from * scale, xb = 14 + s->begun * scale, x1 = 14 + s->to * scale;
+		double x0 = left + s->from * scale, xb = left + s->begun * scale, x1 = left + s->to * scale;
 		fth_str_add(out, "<g>");
 		if (s->title) {
 			fth_str_add(out, "<title>");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report/classes.h"
 
+#include <math.h>
+
 #include "report/spread.h"
 
 struct fth_classes {
@@ -11,6 +13,7 @@ struct fth_classes {
 	bool any;
 	fth_time lost;        /* run by short tasks that fell with their machine */
 	uint64_t lost_tasks;
+	double lost_usd;      /* paid for that time, in its share of the machine */
 };
 
 static void on_submit(struct fth_observer *o, const struct fth_cluster *cluster, const struct fth_job *job)
@@ -21,6 +24,23 @@ static void on_submit(struct fth_observer *o, const struct fth_cluster *cluster,
 		c->first = job->submitted;
 	c->any = true;
 	c->last = job->submitted;
+}
+
+static bool is_spot(const struct fth_cluster *cluster, fth_instance_id id)
+{
+	const struct fth_instance *i = fth_cluster_instance(cluster, id);
+	return i && cluster->catalog.offers.data[i->offer].market == FTH_SPOT;
+}
+
+/* What a task's share of its machine costs for so long, at the price of the moment. */
+static double paid_for(const struct fth_cluster *cluster, const struct fth_task *t, fth_time time)
+{
+	const struct fth_instance *i = fth_cluster_instance(cluster, t->on);
+	if (!i)
+		return 0;
+	int64_t of = cluster->catalog.types.data[i->type].capacity.v[FTH_CPU];
+	double share = of ? (double)fth_cluster_alt(cluster, t, i->type)->demand.v[FTH_CPU] / (double)of : 1;
+	return share * fth_usd(cluster->catalog.offers.data[i->offer].price) * (double)time / (double)FTH_HOUR;
 }
 
 /* Before: a task that ends still has the time at which it began to run. */
@@ -36,8 +56,11 @@ static void before_event(struct fth_observer *o, const struct fth_cluster *clust
 			fth_spread_add(&c->delay, t->since - j->submitted);
 			return;
 		}
+		if (!is_spot(cluster, t->on))
+			return;
 		c->lost += ev->time - t->since;
 		c->lost_tasks++;
+		c->lost_usd += paid_for(cluster, t, ev->time - t->since);
 	} else if (ev->kind == FTH_EV_JOB_DONE) {
 		const struct fth_job *j = fth_cluster_job(cluster, ev->job);
 		if (j)
@@ -91,10 +114,12 @@ static void transient_figures(struct fth_classes *c, const struct fth_catalog *c
 	}
 	t->avg_active = c->last > c->first ? active / (double)(c->last - c->first) : 0;
 	t->lifetime_mean_h = t->count ? lifetimes / (double)t->count : 0;
-	t->cost_ratio = usd[1] > 0 && hours[0] > 0 ? usd[0] / hours[0] / (usd[1] / hours[1]) : 0;
+	/* Prices are whole nano-dollars: beyond the sixth digit a ratio of them says nothing. */
+	t->cost_ratio = usd[1] > 0 && hours[0] > 0 ? round(usd[0] / hours[0] / (usd[1] / hours[1]) * 1e6) / 1e6 : 0;
 	t->cost_usd = usd[1];
 	t->lost_s = (double)c->lost / (double)FTH_SEC;
 	t->lost_tasks = c->lost_tasks;
+	t->lost_usd = c->lost_usd;
 }
 
 void fth_classes_finish(struct fth_classes *c, const struct fth_catalog *catalog, struct fth_run *run)

@@ -190,7 +190,29 @@ static void json_classes(const struct fth_run *r, struct fth_json *j)
 	fth_json_int(j, "count", (int64_t)r->transient.count);
 	fth_json_int(j, "lost_tasks", (int64_t)r->transient.lost_tasks);
 	fth_json_real(j, "lost_s", r->transient.lost_s);
+	fth_json_real(j, "lost_usd", r->transient.lost_usd);
 	fth_json_end(j, '}');
+}
+
+static void json_services(const struct fth_run *r, struct fth_json *j)
+{
+	if (!r->services.len)
+		return;
+	fth_json_begin(j, "services", '[');
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		bool once = s->first != FTH_NEVER;
+		double wanted = (double)s->tasks * (double)s->over / (double)FTH_SEC;
+		fth_json_begin(j, NULL, '{');
+		fth_json_text(j, "job", s->name);
+		fth_json_int(j, "tasks", s->tasks);
+		fth_json_real(j, "target", s->target > 0 ? s->target : NAN);
+		fth_json_real(j, "availability", fth_run_service_availability(s));
+		fth_json_real(j, "capacity_share", wanted > 0 ? s->task_seconds / wanted : 0);
+		fth_json_real(j, "whole_from_s", once ? (double)s->first / (double)FTH_SEC : NAN);
+		fth_json_end(j, '}');
+	}
+	fth_json_end(j, ']');
 }
 
 double fth_run_node_rate(const struct fth_run *r)
@@ -238,6 +260,7 @@ static void json_run_more(const struct fth_run *r, struct fth_json *j)
 	fth_json_text(j, "fallback", r->fallback[0] ? r->fallback : NULL);
 	fth_json_text(j, "note", r->note.len ? r->note.data : NULL);
 	json_classes(r, j);
+	json_services(r, j);
 	json_window(r, j);
 	json_notes(r, j);
 }
@@ -357,7 +380,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
 			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,utilization,fallback,wall_s,"
-			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,list_cost_usd,hours_by_contract,bound_usd,gap\r\n");
+			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,list_cost_usd,hours_by_contract,bound_usd,gap,service_availability\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
 		fth_csvout_text(&v, r->policy);
@@ -394,6 +417,8 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 		else
 			fth_csvout_text(&v, "");
 		fth_csvout_real(&v, fth_comparison_gap(c, i));
+		const struct fth_run_service *worst = fth_run_worst_service(r);
+		fth_csvout_real(&v, worst ? fth_run_service_availability(worst) : NAN);
 		fth_csvout_end(&v);
 	}
 }

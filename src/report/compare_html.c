@@ -170,6 +170,14 @@ static void td_int(struct fth_str *out, uint64_t n)
 	fth_str_release(&v);
 }
 
+static bool any_service(const struct fth_comparison *c)
+{
+	for (size_t i = 0; i < c->nruns; i++)
+		if (c->runs[i].services.len)
+			return true;
+	return false;
+}
+
 static void table_row(const struct fth_figures *f, size_t run, const struct fth_run *longest, struct fth_str *out)
 {
 	const struct fth_comparison *c = f->c;
@@ -207,6 +215,11 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	fth_human_real(&v, r->norm_throughput, 3);
 	td(out, &v);
 	td_int(out, r->rejected_actions);
+	if (any_service(c)) {
+		const struct fth_run_service *worst = fth_run_worst_service(r);
+		fth_human_availability(&v, worst ? fth_run_service_availability(worst) : NAN);
+		td(out, &v);
+	}
 	fth_str_add(out, "</tr>\n");
 	fth_str_release(&v);
 }
@@ -228,6 +241,8 @@ static void table(const struct fth_figures *f, struct fth_str *out)
 			 "aria-label=\"All figures\"><table><thead><tr>");
 	for (size_t i = 0; i < FTH_COUNT(heads); i++)
 		fth_str_addf(out, "<th scope=\"col\">%s</th>", heads[i]);
+	if (any_service(f->c))
+		fth_str_add(out, "<th scope=\"col\">Services there</th>");
 	fth_str_add(out, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < f->c->nruns; i++)
 		table_row(f, i, &longest, out);
@@ -293,6 +308,17 @@ static void run_notes(const struct fth_run *r, struct fth_str *out)
 	fth_str_add(out, " tasks fell with their machine, ");
 	fth_human_int(out, (int64_t)r->preemptions);
 	fth_str_add(out, " were preempted</dd>");
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		fth_str_add(out, "<dt>Service ");
+		fth_html_text(out, s->name);
+		fth_str_add(out, "</dt><dd>all of it there ");
+		fth_human_availability(out, fth_run_service_availability(s));
+		fth_str_add(out, " of the time from when it first was");
+		if (s->target > 0)
+			fth_str_addf(out, "; asked for: %.10g", s->target);
+		fth_str_add(out, "</dd>");
+	}
 	for (size_t i = 0; i < r->notes.len; i++) {
 		const struct fth_run_note *n = &r->notes.data[i];
 		fth_str_add(out, "<dt>");
@@ -353,6 +379,8 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
 					 "free. Used: the rest."},
+		{"Short tasks", "those of jobs whose estimate is within the policy\xe2\x80\x99s cutoff; delay: from the job\xe2\x80\x99s arrival to the start of the "
+				"task. Transients active: spot slots that were up, mean between the first and the last arrival."},
 		{"Refused", "actions of the policy that were impossible or stale, and were not carried out."},
 	};
 	fth_str_add(out, "<h2>Assumptions and definitions</h2>\n<div class=\"card\"><dl class=\"defs\">");
@@ -396,7 +424,11 @@ void fth_comparison_html(const struct fth_comparison *c, struct fth_str *out)
 	}
 	fth_figure_waste(&f, out);
 	fth_figure_cdf(&f, out);
+	if (fth_figures_have_classes(&f))
+		fth_figure_short_delay(&f, out);
 	fth_str_add(out, "</div>\n");
+	if (fth_figures_have_classes(&f))
+		fth_table_short(&f, out);
 	table(&f, out);
 	payment_table(&f, out);
 	fth_str_add(out, "<h2>Cost over time</h2>\n<div class=\"grid\">\n");

@@ -11,12 +11,12 @@
 #define PLAIN "\033[0m"
 
 enum column {
-	COL_POLICY, COL_COST, COL_SAVED, COL_GAP, COL_RATE, COL_USED, COL_DELAY, COL_DELAY_P99, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
+	COL_POLICY, COL_COST, COL_SAVED, COL_SERVICES, COL_GAP, COL_RATE, COL_USED, COL_DELAY, COL_DELAY_P99, COL_JCT, COL_P95, COL_WAIT, COL_IDLE, COL_INSTANCES, COL_MOVES,
 	COL_TASKS, COL_GPU, COL_CPU, COL_MEM, COL_SPEED, COL_REJECTED, COL_WALL, NCOLS
 };
 
 static const char *const titles[NCOLS] = {
-	"policy", "cost", "saved", "gap", "$/node-h", "used", "short delay", "its p99", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
+	"policy", "cost", "saved", "services", "gap", "$/node-h", "used", "short delay", "its p99", "JCT mean", "JCT p95", "wait", "idle", "inst.", "moves",
 	"tasks/i", "GPU", "CPU", "mem", "speed", "refused", "wall",
 };
 
@@ -58,6 +58,9 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 		else
 			fth_human_percent(out, 1 - (double)r->cost / base_cost, 1);
 		break;
+	case COL_SERVICES:
+		fth_human_availability(out, fth_run_worst_service(r) ? fth_run_service_availability(fth_run_worst_service(r)) : NAN);
+		break;
 	case COL_GAP:
 		if (isnan(fth_comparison_gap(c, run)))
 			fth_str_add(out, "-");
@@ -89,14 +92,16 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 static void choose_columns(const struct fth_comparison *c, const size_t widths[NCOLS], unsigned width, bool show[NCOLS])
 {
 	size_t total = 0;
-	bool refusals = false, classes = false;
+	bool refusals = false, classes = false, services = false;
 	for (size_t i = 0; i < c->nruns; i++) {
 		refusals |= c->runs[i].rejected_actions > 0;
 		classes |= c->runs[i].classes;
+		services |= c->runs[i].services.len > 0;
 	}
 	for (int k = 0; k < NCOLS; k++) {
 		show[k] = k == COL_DELAY || k == COL_DELAY_P99 ? classes
 			  : k == COL_RATE || k == COL_USED     ? c->workload.rigid_jobs > 0
+			  : k == COL_SERVICES                  ? services
 			  : k == COL_GAP			? c->bound && c->bound->known
 								: true;
 		total += show[k] ? widths[k] + (k ? 2 : 0) : 0;
@@ -272,6 +277,40 @@ static void jobs_block(const struct fth_run *r, struct fth_str *out)
 	fth_human_int(&v, (int64_t)r->migrations);
 	fth_str_addf(&v, " (%.2f per job)", r->jobs ? (double)r->migrations / (double)r->jobs : 0);
 	line(out, "moves", &v);
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		fth_str_addf(&v, "%s there ", s->name);
+		fth_human_availability(&v, fth_run_service_availability(s));
+		fth_str_add(&v, " of the time");
+		if (s->target > 0)
+			fth_str_addf(&v, ", asked for %.10g", s->target);
+		line(out, "service", &v);
+	}
+	fth_str_release(&v);
+}
+
+/* Policies that part short tasks from long ones, and have transient machines for the short. */
+static void short_block(const struct fth_run *r, struct fth_str *out)
+{
+	const struct fth_run_spread *d = &r->short_task_delay;
+	const struct fth_run_transient *t = &r->transient;
+	struct fth_str v = {0};
+	if (!r->classes)
+		return;
+	fth_str_addf(&v, "%.2f s mean, %.3f s median, %.1f s p90, %.1f s p99, %.1f s max", d->mean, d->p50, d->p90, d->p99, d->max);
+	line(out, "delay of short tasks", &v);
+	fth_str_addf(&v, "%.1f s mean, %.1f s p99; long ones %.1f s mean, %.1f s p99", r->short_jobs.mean, r->short_jobs.p99,
+		     r->long_jobs.mean, r->long_jobs.p99);
+	line(out, "short jobs", &v);
+	if (t->count) {
+		fth_str_addf(&v, "%.1f slots active, %llu machines, life %.2f h mean, %.2f h longest, ", t->avg_active,
+			     (unsigned long long)t->count, t->lifetime_mean_h, t->lifetime_max_h);
+		fth_human_usd(&v, t->cost_usd, 2);
+		line(out, "transient machines", &v);
+		fth_str_addf(&v, "%llu short tasks, %.0f s of work, ", (unsigned long long)t->lost_tasks, t->lost_s);
+		fth_human_usd(&v, t->lost_usd, 2);
+		line(out, "  lost with them", &v);
+	}
 	fth_str_release(&v);
 }
 
@@ -358,6 +397,7 @@ void fth_comparison_table_one(const struct fth_comparison *c, size_t run, bool c
 	fth_str_addf(out, "%s%s%s\n", colour ? BOLD : "", r->policy, colour ? PLAIN : "");
 	money_block(c, run, out);
 	jobs_block(r, out);
+	short_block(r, out);
 	fth_human_int(&v, (int64_t)r->rounds);
 	fth_str_add(&v, " rounds, ");
 	fth_human_int(&v, (int64_t)r->events);

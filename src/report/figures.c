@@ -8,12 +8,12 @@
 
 enum { POINTS = 240, CDF_POINTS = 160, GANTT_ROWS = 60, TYPES_SHOWN = 7 };
 
-static unsigned run_colour(size_t run)
+unsigned fth_run_colour(size_t run)
 {
 	return (unsigned)(run % FTH_COLOURS);
 }
 
-static unsigned run_dash(size_t run)
+unsigned fth_run_dash(size_t run)
 {
 	return (unsigned)(run / 2 % 4);
 }
@@ -86,7 +86,7 @@ static void simple_bars(const struct fth_figures *f, struct fth_bars *b, const d
 		bars[i] = (struct fth_bar){.label = f->labels[i].data,
 					   .text = texts[i].data,
 					   .parts = &values[i * b->nparts],
-					   .colour = run_colour(i),
+					   .colour = fth_run_colour(i),
 					   .strong = i == best};
 	b->bars = bars;
 	fth_bars_html(b, out);
@@ -186,7 +186,22 @@ static size_t per_point(const struct fth_run *r)
 	return FTH_MAX((r->buckets.len + POINTS - 1) / POINTS, (size_t)1);
 }
 
-static struct sampled sample(const struct fth_run *r)
+/* Where the time axis of a run ends, seconds. */
+static double end_of(const struct fth_run *r)
+{
+	double buckets = (double)r->bucket_width / (double)FTH_SEC * (double)r->buckets.len;
+	double end = r->ended_at > 0 ? (double)r->ended_at / (double)FTH_SEC : buckets;
+	return FTH_MAX(end, 1.0);
+}
+
+/* Where the time axis begins, seconds: with the first job, if nothing happens for long before it. */
+static double start_of(const struct fth_figures *f, double end)
+{
+	double first = (double)f->c->workload.first_submit / (double)FTH_SEC;
+	return first > end / 4 ? first : 0;
+}
+
+static struct sampled sample(const struct fth_figures *f, const struct fth_run *r)
 {
 	size_t step = per_point(r);
 	struct sampled s = {.n = (r->buckets.len + step - 1) / step};
@@ -205,8 +220,9 @@ static struct sampled sample(const struct fth_run *r)
 			t->capacity[k] += b->capacity[k];
 		}
 	}
+	double start = start_of(f, end_of(r)); /* the points before it are at nothing */
 	for (size_t i = 0; i < s.n; i++)
-		s.x[i] = ((double)i + 0.5) * s.width_s;
+		s.x[i] = FTH_MAX(((double)i + 0.5) * s.width_s, start);
 	return s;
 }
 
@@ -214,14 +230,6 @@ static void sampled_release(struct sampled *s)
 {
 	free(s->x);
 	free(s->sum);
-}
-
-/* Where the time axis of a run ends, seconds. */
-static double end_of(const struct fth_run *r)
-{
-	double buckets = (double)r->bucket_width / (double)FTH_SEC * (double)r->buckets.len;
-	double end = r->ended_at > 0 ? (double)r->ended_at / (double)FTH_SEC : buckets;
-	return FTH_MAX(end, 1.0);
 }
 
 /* How long point i really lasted: the last one may be cut by the end of the run. */
@@ -235,25 +243,27 @@ static void all_runs_plot(const struct fth_figures *f, struct fth_plot *p, bool 
 {
 	size_t n = f->c->nruns;
 	struct fth_series *series = fth_alloc((n + 1) * sizeof(*series));
-	for (size_t i = 0; i < n; i++) {
-		const struct fth_run *r = &f->c->runs[i];
-		struct sampled s = sample(r);
-		size_t extra = cumulative; /* a first point at nothing */
-		double *x = fth_alloc((s.n + 1) * sizeof(*x)), *y = fth_alloc((s.n + 1) * sizeof(*y)), sum = 0;
-		for (size_t k = 0; k < s.n; k++) {
-			sum += s.sum[k].cost_usd;
-			x[k + extra] = cumulative ? (double)k * s.width_s + lasted(r, &s, k) : s.x[k];
-			y[k + extra] = cumulative ? sum : s.sum[k].cost_usd / (lasted(r, &s, k) / 3600);
-		}
-		series[i] = (struct fth_series){.name = f->labels[i].data, .kind = FTH_SERIES_LINE,
-						.colour = run_colour(i), .dash = run_dash(i), .x = x, .y = y,
-						.n = s.n + (s.n ? extra : 0)};
-		sampled_release(&s);
-	}
 	double end = 0;
 	for (size_t i = 0; i < n; i++)
 		end = FTH_MAX(end, end_of(&f->c->runs[i]));
-	p->x = (struct fth_axis){.unit = FTH_UNIT_SECONDS, .max = end};
+	double start = start_of(f, end);
+	for (size_t i = 0; i < n; i++) {
+		const struct fth_run *r = &f->c->runs[i];
+		struct sampled s = sample(f, r);
+		size_t extra = cumulative; /* a first point at nothing */
+		double *x = fth_alloc((s.n + 1) * sizeof(*x)), *y = fth_alloc((s.n + 1) * sizeof(*y)), sum = 0;
+		x[0] = start;
+		for (size_t k = 0; k < s.n; k++) {
+			sum += s.sum[k].cost_usd;
+			x[k + extra] = cumulative ? FTH_MAX((double)k * s.width_s + lasted(r, &s, k), start) : s.x[k];
+			y[k + extra] = cumulative ? sum : s.sum[k].cost_usd / (lasted(r, &s, k) / 3600);
+		}
+		series[i] = (struct fth_series){.name = f->labels[i].data, .kind = FTH_SERIES_LINE,
+						.colour = fth_run_colour(i), .dash = fth_run_dash(i), .x = x, .y = y,
+						.n = s.n + (s.n ? extra : 0)};
+		sampled_release(&s);
+	}
+	p->x = (struct fth_axis){.unit = FTH_UNIT_SECONDS, .min = start, .max = end};
 	p->y.unit = FTH_UNIT_USD;
 	p->series = series;
 	p->nseries = n;
@@ -294,7 +304,7 @@ void fth_figure_cdf(const struct fth_figures *f, struct fth_str *out)
 			y[k] = (double)rank / (double)jobs;
 		}
 		series[i] = (struct fth_series){.name = f->labels[i].data, .kind = FTH_SERIES_LINE,
-						.colour = run_colour(i), .dash = run_dash(i), .x = x, .y = y, .n = points};
+						.colour = fth_run_colour(i), .dash = fth_run_dash(i), .x = x, .y = y, .n = points};
 		free(sorted);
 	}
 	struct fth_plot p = {.id = "cdf", .title = "Completion times of jobs",
@@ -320,7 +330,7 @@ static void id_of(char id[32], const char *what, size_t run)
 void fth_figure_types(const struct fth_figures *f, size_t run, struct fth_str *out)
 {
 	const struct fth_run *r = &f->c->runs[run];
-	struct sampled s = sample(r);
+	struct sampled s = sample(f, r);
 	size_t step = per_point(r), nseries = 0;
 	double *y = fth_alloc((TYPES_SHOWN + 1) * (s.n + 1) * sizeof(*y)), total[TYPES_SHOWN + 1] = {0};
 	struct fth_series series[TYPES_SHOWN + 1];
@@ -345,7 +355,7 @@ void fth_figure_types(const struct fth_figures *f, size_t run, struct fth_str *o
 	id_of(id, "types", run);
 	struct fth_plot p = {.id = id, .title = "Instances by type", .subtitle = "instances rented",
 			     .desc = "Stacked areas: number of rented instances of each type over time.",
-			     .x = {.unit = FTH_UNIT_SECONDS, .max = end_of(r)}, .series = series, .nseries = nseries};
+			     .x = {.unit = FTH_UNIT_SECONDS, .min = start_of(f, end_of(r)), .max = end_of(r)}, .series = series, .nseries = nseries};
 	fth_plot_html(&p, out);
 	free(y);
 	sampled_release(&s);
@@ -355,7 +365,7 @@ void fth_figure_utilisation(const struct fth_figures *f, size_t run, struct fth_
 {
 	static const char *const names[] = {"GPU", "CPU", "memory"};
 	const struct fth_run *r = &f->c->runs[run];
-	struct sampled s = sample(r);
+	struct sampled s = sample(f, r);
 	double *y = fth_alloc(3 * (s.n + 1) * sizeof(*y));
 	struct fth_series series[3];
 	size_t nseries = 0;
@@ -374,7 +384,7 @@ void fth_figure_utilisation(const struct fth_figures *f, size_t run, struct fth_
 	id_of(id, "util", run);
 	struct fth_plot p = {.id = id, .title = "Utilisation", .subtitle = "share of rented capacity given to tasks",
 			     .desc = "One line per resource: allocated share of the rented capacity over time.",
-			     .x = {.unit = FTH_UNIT_SECONDS, .max = end_of(r)}, .y = {.unit = FTH_UNIT_SHARE, .max = 1},
+			     .x = {.unit = FTH_UNIT_SECONDS, .min = start_of(f, end_of(r)), .max = end_of(r)}, .y = {.unit = FTH_UNIT_SHARE, .max = 1},
 			     .series = series, .nseries = nseries};
 	fth_plot_html(&p, out);
 	free(y);
@@ -384,7 +394,7 @@ void fth_figure_utilisation(const struct fth_figures *f, size_t run, struct fth_
 void fth_figure_tasks(const struct fth_figures *f, size_t run, struct fth_str *out)
 {
 	const struct fth_run *r = &f->c->runs[run];
-	struct sampled s = sample(r);
+	struct sampled s = sample(f, r);
 	double *placed = fth_alloc((s.n + 1) * sizeof(*placed)), *waiting = fth_alloc((s.n + 1) * sizeof(*waiting));
 	for (size_t i = 0; i < s.n; i++) {
 		placed[i] = s.sum[i].tasks / lasted(r, &s, i);
@@ -398,7 +408,7 @@ void fth_figure_tasks(const struct fth_figures *f, size_t run, struct fth_str *o
 	id_of(id, "tasks", run);
 	struct fth_plot p = {.id = id, .title = "Tasks", .subtitle = "tasks placed on machines and tasks waiting",
 			     .desc = "Stacked areas: tasks placed on rented instances, and tasks waiting, over time.",
-			     .x = {.unit = FTH_UNIT_SECONDS, .max = end_of(r)}, .series = series, .nseries = 2};
+			     .x = {.unit = FTH_UNIT_SECONDS, .min = start_of(f, end_of(r)), .max = end_of(r)}, .series = series, .nseries = 2};
 	fth_plot_html(&p, out);
 	free(placed);
 	free(waiting);
@@ -491,7 +501,7 @@ void fth_figure_gantt(const struct fth_figures *f, size_t run, struct fth_str *o
 	char id[32];
 	id_of(id, "gantt", run);
 	struct fth_gantt g = {.id = id, .title = "Lifetimes of instances", .subtitle = subtitle.data, .spans = spans,
-			      .nspans = n, .max = end_of(r), .names = names,
+			      .nspans = n, .min = start_of(f, end_of(r)), .max = end_of(r), .names = names,
 			      .colours = colours, .nnames = gantt_legend(f, spans, n, names, colours),
 			      .desc = "One row per instance, from the moment it was rented until it was gone."};
 	fth_gantt_html(&g, out);

@@ -16,6 +16,9 @@ struct fth_figures {
 void fth_figures_init(struct fth_figures *f, const struct fth_comparison *c);
 void fth_figures_release(struct fth_figures *f);
 
+unsigned fth_run_colour(size_t run);
+unsigned fth_run_dash(size_t run);
+
 /* Over all runs. */
 void fth_figure_cost(const struct fth_figures *f, struct fth_str *out);
 void fth_figure_jct(const struct fth_figures *f, struct fth_str *out);
@@ -23,6 +26,10 @@ void fth_figure_waste(const struct fth_figures *f, struct fth_str *out);
 void fth_figure_cdf(const struct fth_figures *f, struct fth_str *out);
 void fth_figure_cost_total(const struct fth_figures *f, struct fth_str *out);
 void fth_figure_cost_rate(const struct fth_figures *f, struct fth_str *out);
+/* Of the runs that part short tasks from long ones, if there are any. */
+bool fth_figures_have_classes(const struct fth_figures *f);
+void fth_figure_short_delay(const struct fth_figures *f, struct fth_str *out);
+void fth_table_short(const struct fth_figures *f, struct fth_str *out);
 /* Of one run. */
 void fth_figure_types(const struct fth_figures *f, size_t run, struct fth_str *out);
 void fth_figure_utilisation(const struct fth_figures *f, size_t run, struct fth_str *out);

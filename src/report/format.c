@@ -293,6 +293,17 @@ void fth_human_percent(struct fth_str *out, double share, int decimals)
 	fth_str_addc(out, '%');
 }
 
+void fth_human_availability(struct fth_str *out, double share)
+{
+	int digits = 4;
+	for (double left = 1 - share; digits < 12 && left > 0 && left < 1e-2; left *= 10)
+		digits++;
+	if (isnan(share))
+		fth_str_addc(out, '-');
+	else
+		fth_str_addf(out, "%.*f", digits, share);
+}
+
 void fth_human_short(struct fth_str *out, double v, bool usd)
 {
 	static const struct {

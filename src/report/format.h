@@ -46,6 +46,8 @@ void fth_human_int(struct fth_str *out, int64_t v);                 /* 12,345 */
 void fth_human_real(struct fth_str *out, double v, int decimals);   /* 12,345.7 */
 void fth_human_usd(struct fth_str *out, double usd, int decimals);  /* $12,345.67; -$3.00 */
 void fth_human_percent(struct fth_str *out, double share, int decimals); /* 0.388 -> 38.8% */
+/* A share of time, with enough digits to tell its nines: 0.9999923; not a number: -. */
+void fth_human_availability(struct fth_str *out, double share);
 /* Short forms for axes: $1.2k, 350, 2.5M. */
 void fth_human_short(struct fth_str *out, double v, bool usd);
 

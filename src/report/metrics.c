@@ -15,6 +15,8 @@ struct live_job {
 	fth_time moved;   /* when it was last told to move; FTH_NEVER: not yet */
 	uint32_t running; /* tasks launched and not told to stop */
 	double observed, done; /* time of its tasks under observation, and speed x that time */
+	uint32_t service; /* its place among the services, from 1; 0: it is none */
+	fth_time served;  /* service: accounted for up to here */
 };
 
 /* A task as it was when last looked at; by slot. */
@@ -34,6 +36,7 @@ struct fth_metrics {
 	const struct fth_workload *workload;
 	FTH_VEC(struct fth_run_instance) instances; /* by id; never acquired: dropped at the end */
 	FTH_VEC(struct fth_run_note) notes;
+	FTH_VEC(struct fth_run_service) services;
 	uint64_t rounds_decided, tasks_done;
 	uint64_t launched, launch_failures, migrations, preemptions, lost_tasks;
 	uint32_t live_tasks_max;
@@ -116,6 +119,20 @@ static void on_throughput(struct fth_metrics *m, const struct fth_cluster *c, co
 		observe_speed(m, j, task_of(m, t), ev->rate, ev->time);
 }
 
+/* A service's tasks ran as they do until now; its time counts from when all of them did. */
+static void account_service(struct fth_metrics *m, struct live_job *l, fth_time now)
+{
+	struct fth_run_service *s = l->service ? &m->services.data[l->service - 1] : NULL;
+	if (!s)
+		return;
+	if (s->first != FTH_NEVER) {
+		s->over += now - l->served;
+		s->whole += l->running == s->tasks ? now - l->served : 0;
+		s->task_seconds += (double)l->running * (double)(now - l->served) / (double)FTH_SEC;
+	}
+	l->served = now;
+}
+
 static void set_executing(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_task *t, bool on,
 			  fth_time now)
 {
@@ -129,7 +146,11 @@ static void set_executing(struct fth_metrics *m, const struct fth_cluster *c, co
 		l->since = now;
 	else
 		m->used += now - l->since;
-	live_of(m, j)->running += on ? 1 : (uint32_t)-1;
+	struct live_job *job = live_of(m, j);
+	account_service(m, job, now);
+	job->running += on ? 1 : (uint32_t)-1;
+	if (job->service && job->running == j->ntasks && m->services.data[job->service - 1].first == FTH_NEVER)
+		m->services.data[job->service - 1].first = now;
 	update_executing(m, j, now);
 }
 
@@ -212,6 +233,10 @@ static void on_cancelled(struct fth_metrics *m, const struct fth_cluster *c, con
 		set_executing(m, c, t, false, ev->time);
 		touch_task(m, c, t);
 	}
+	if (j) {
+		account_service(m, live_of(m, j), ev->time);
+		live_of(m, j)->service = 0; /* it is over */
+	}
 }
 
 static void on_instance_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
@@ -272,6 +297,14 @@ static fth_time runtime_alone(const struct fth_workload *w, const struct fth_job
 	return longest;
 }
 
+static void add_service(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_job *job)
+{
+	struct fth_run_service s = {.target = job->availability, .tasks = job->ntasks, .first = FTH_NEVER};
+	snprintf(s.name, sizeof(s.name), "%s", fth_sym_str(c->syms, job->name));
+	fth_vec_push(&m->services, s);
+	live_of(m, job)->service = (uint32_t)m->services.len;
+}
+
 static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const struct fth_job *job)
 {
 	struct fth_metrics *m = metrics_of(o);
@@ -279,6 +312,8 @@ static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const
 	r->key = job->name;
 	r->submitted = job->submitted;
 	*live_of(m, job) = (struct live_job){.since = FTH_NEVER, .moved = FTH_NEVER};
+	if (job->kind == FTH_JOB_SERVICE)
+		add_service(m, c, job);
 	for (uint32_t n = 0; n < job->ntasks; n++) {
 		const struct fth_task *t = fth_cluster_task(c, job->first_task + n);
 		if (t)
@@ -407,6 +442,7 @@ void fth_metrics_free(struct fth_metrics *m)
 	fth_vec_release(&m->tasks);
 	fth_vec_release(&m->instances);
 	fth_vec_release(&m->notes);
+	fth_vec_release(&m->services);
 	free(m);
 }
 
@@ -476,9 +512,12 @@ void fth_metrics_finish(struct fth_metrics *m, const struct fth_engine *e, fth_t
 	fth_usage_finish(&m->usage, run);
 	engine_figures(run, e);
 	drop_never_acquired(m);
+	for (size_t i = 0; i < m->live.len; i++)
+		account_service(m, &m->live.data[i], now);
 	MOVE_VEC(&run->job_list, &m->jobs);
 	MOVE_VEC(&run->instance_list, &m->instances);
 	MOVE_VEC(&run->notes, &m->notes);
+	MOVE_VEC(&run->services, &m->services);
 	run->tasks = m->tasks_done;
 	run->instances_launched = m->launched;
 	run->launch_failures = m->launch_failures;

@@ -86,7 +86,7 @@ struct fth_gantt {
 	const char *id, *title, *subtitle, *desc;
 	const struct fth_span *spans; /* one row each, from the top */
 	size_t nspans;
-	double max;                   /* end of the axis, seconds */
+	double min, max;              /* of the axis, seconds */
 	const char *const *names;     /* legend */
 	const unsigned *colours;
 	size_t nnames;

@@ -177,7 +177,7 @@ static void html_name(struct fth_str *out, const char *name)
 {
 	size_t letters = strcspn(name, "0123456789");
 	struct fth_str text = {0};
-	fth_str_addn(&text, name, letters);
+	fth_str_addn(&text, name, letters && name[letters - 1] == '-' ? letters - 1 : letters);
 	if (text.len && text.data[0] >= 'a' && text.data[0] <= 'z')
 		text.data[0] = (char)(text.data[0] - 'a' + 'A');
 	if (letters && name[letters])

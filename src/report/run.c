@@ -27,6 +27,7 @@ void fth_run_release(struct fth_run *r)
 	fth_vec_release(&r->buckets);
 	fth_vec_release(&r->type_seconds);
 	fth_vec_release(&r->notes);
+	fth_vec_release(&r->services);
 	fth_run_init(r);
 }
 
@@ -96,6 +97,20 @@ void fth_run_job_figures(struct fth_run *run)
 	run->stretch_mean = stretched ? stretch / (double)stretched : 0;
 	run->norm_throughput = measured ? speed / (double)measured : 0;
 	free(sorted);
+}
+
+double fth_run_service_availability(const struct fth_run_service *s)
+{
+	return s->over > 0 ? (double)s->whole / (double)s->over : 0;
+}
+
+const struct fth_run_service *fth_run_worst_service(const struct fth_run *r)
+{
+	const struct fth_run_service *worst = NULL;
+	for (size_t i = 0; i < r->services.len; i++)
+		if (!worst || fth_run_service_availability(&r->services.data[i]) < fth_run_service_availability(worst))
+			worst = &r->services.data[i];
+	return worst;
 }
 
 /* ---- buckets ---- */
@@ -194,7 +209,7 @@ struct list {
 	size_t *len, *cap, item;
 	bool text;
 };
-enum { NLISTS = 9 };
+enum { NLISTS = 10 };
 
 #define LIST(v, is_text) ((struct list){(void **)&(v).data, &(v).len, &(v).cap, sizeof(*(v).data), is_text})
 
@@ -209,6 +224,7 @@ static void lists_of(struct fth_run *r, struct list ret[NLISTS])
 	ret[6] = LIST(r->buckets, false);
 	ret[7] = LIST(r->type_seconds, false);
 	ret[8] = LIST(r->notes, false);
+	ret[9] = LIST(r->services, false);
 }
 
 int fth_run_write(const struct fth_run *r, int fd)

@@ -41,6 +41,18 @@ struct fth_run_note {
 	uint64_t count;
 };
 
+/* A service: how much of the time, from when it was first all there, it was. */
+struct fth_run_service {
+	char name[64];
+	double target;  /* 0: unsaid */
+	uint32_t tasks;
+	fth_time first; /* when it was first whole; FTH_NEVER: never */
+	fth_time whole, over; /* since then: time for which all its tasks ran, of the time that passed */
+	double task_seconds;  /* since then, run by its tasks */
+};
+/* 0: it was never whole. */
+double fth_run_service_availability(const struct fth_run_service *s);
+
 /* Seconds. */
 struct fth_run_spread {
 	uint64_t n;
@@ -54,6 +66,7 @@ struct fth_run_transient {
 	double cost_ratio;      /* what an on-demand slot costs over what a transient one does; 0: there were none */
 	double cost_usd;
 	double lost_s;          /* run by short tasks that were lost with their machine */
+	double lost_usd;        /* paid for that */
 };
 enum { FTH_RUN_QUANTILES = 401 };
 enum { FTH_RUN_CONTRACTS = 24 };
@@ -113,6 +126,7 @@ struct fth_run {
 	struct fth_str type_names; /* ntypes names, each ended by a NUL */
 	/* Named figures a policy noted in its last plan or summed over its plans (e.g. full_adopted). */
 	FTH_VEC(struct fth_run_note) notes;
+	FTH_VEC(struct fth_run_service) services;
 };
 
 void fth_run_init(struct fth_run *r);
@@ -125,6 +139,9 @@ fth_time fth_percentile(const fth_time *sorted, size_t n, unsigned percent);
 
 /* The figures of jobs (jobs, jobs_unfinished, jct, wait, idle, stretch, norm_throughput) from job_list. */
 void fth_run_job_figures(struct fth_run *r);
+
+/* The service that was there least; NULL: there was none. */
+const struct fth_run_service *fth_run_worst_service(const struct fth_run *r);
 
 /* The bucket of this time, made if need be; widens all buckets when there would be too many. ntypes must
  * be set before. The pointer is good until the next call. */

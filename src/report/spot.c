@@ -62,7 +62,7 @@ void fth_spot_json(const struct fth_spot_report *r, struct fth_str *out)
 	fth_json_real(&j, "excess", excess(r));
 	fth_json_real(&j, "on_demand_per_hour", r->on_demand > 0 ? r->on_demand : NAN);
 	fth_json_real(&j, "lower_bound_per_hour", r->bound);
-	fth_json_real(&j, "gap", fth_spot_report_gap(r));
+	fth_json_real(&j, "gap", r->plan->met ? fth_spot_report_gap(r) : NAN);
 	fth_json_begin(&j, "pool", '[');
 	for (uint32_t at = 0; next_line(r, &at, &l);) {
 		fth_json_begin(&j, NULL, '{');
@@ -100,15 +100,6 @@ void fth_spot_csv(const struct fth_spot_report *r, struct fth_str *out)
 
 /* ---- table ---- */
 
-/* 0.999992 as it is, with enough digits to tell it from the target. */
-static void availability_text(struct fth_str *out, double a)
-{
-	int digits = 4;
-	for (double left = 1 - a; digits < 12 && left > 0 && left < 1e-2; left *= 10)
-		digits++;
-	fth_str_addf(out, "%.*f", digits, a);
-}
-
 static void pool_lines(const struct fth_spot_report *r, struct fth_str *out)
 {
 	struct line l;
@@ -124,7 +115,7 @@ static void pool_lines(const struct fth_spot_report *r, struct fth_str *out)
 		fth_str_addf(out, "%-9s ", l.on_demand ? "on-demand" : "spot");
 		fth_human_usd(out, price * l.count, 4);
 		fth_str_addf(out, "/h  %llu units, there ", (unsigned long long)(l.count * l.offer->capacity));
-		availability_text(out, l.on_demand ? 1 - r->problem->failure : l.offer->availability);
+		fth_human_availability(out, l.on_demand ? 1 - r->problem->failure : l.offer->availability);
 		fth_str_addc(out, '\n');
 	}
 }
@@ -142,7 +133,7 @@ static void alternative_line(const struct fth_spot_report *r, const struct fth_s
 	struct fth_str cost = {0};
 	fth_human_usd(&cost, a->cost, 4);
 	fth_str_addf(out, "%s%-7s %-13s %12s/h  ", chosen && colour ? "\033[1m" : "", chosen ? "CHOSEN" : "", a->policy, cost.data);
-	availability_text(out, a->availability);
+	fth_human_availability(out, a->availability);
 	fth_str_addf(out, "  %s%s", a->met ? "meets the target" : "MISSES the target", a->on_demand ? " (on demand)" : "");
 	if (!chosen) {
 		double more = a->cost - r->plan->cost;
@@ -166,12 +157,15 @@ void fth_spot_table(const struct fth_spot_report *r, bool colour, struct fth_str
 	if (r->on_demand > 0)
 		fth_str_addf(out, "  (%.1f%% of on demand)", 100 * p->cost / r->on_demand);
 	fth_str_addf(out, "\n%-14s", "availability");
-	availability_text(out, p->availability);
+	fth_human_availability(out, p->availability);
 	fth_str_addf(out, "%s\n%-14s%llu units, %.1f%% more than asked for\n", p->met ? "" : "  MISSES the target", "capacity",
 		     (unsigned long long)p->total, 100 * excess(r));
 	figure(out, "lower bound", r->bound);
-	fth_str_addf(out, "  (proven: gap %.2f%%%s)\n", 100 * fth_spot_report_gap(r),
-		     r->bound_exact ? ", which is rounding to whole machines" : "");
+	if (!p->met)
+		fth_str_add(out, "  (proven, for pools that meet the target: this one does not)\n");
+	else
+		fth_str_addf(out, "  (proven: gap %.2f%%%s)\n", 100 * fth_spot_report_gap(r),
+			     r->bound_exact && !strcmp(r->policy, "search") && !p->fallback ? ", which is rounding to whole machines" : "");
 	if (r->on_demand > 0) {
 		figure(out, "on demand", r->on_demand);
 		fth_str_add(out, "  (reference: the cheapest capacity, machines divisible)\n");
@@ -295,6 +289,10 @@ void fth_spot_kube_aws(const struct fth_spot_report *r, struct fth_str *out)
 		if (many_zones(r)) {
 			fth_str_addc(out, '-');
 			dns_name(out, l.offer->zone);
+		}
+		if (many_zones(r)) { /* a subnet is what has a zone there */
+			fth_str_add(out, "\n    subnets:\n    - name: ");
+			yaml_text(out, l.offer->zone);
 		}
 		if (l.on_demand) {
 			fth_str_addf(out, "\n    count: %u\n    instanceType: ", l.count);

@@ -105,7 +105,7 @@ static void settle_type(struct fth_usage *u, fth_type_id type)
 static int64_t share_ppm(int64_t used, int64_t of)
 {
 	if (!used || used == of)
-		return used ? PPM : 0; /* whole machines need no division */
+		return used ? PPM : 0; /* what is sliced into workers is full or empty: no division */
 	if (used < INT64_MAX / PPM)
 		return used * PPM / of; /* nearly always, and much faster */
 	return (int64_t)((__int128)used * PPM / of);
@@ -160,13 +160,24 @@ static void apply(struct fth_usage *u, const struct fth_usage_part *p, int sign)
 	}
 }
 
-static bool same_part(const struct fth_usage_part *a, const struct fth_usage_part *b)
+/* Nearly always: the machine is up as before, and only what is on it has changed. */
+static void apply_change(struct fth_usage *u, const struct fth_usage_part *old, const struct fth_usage_part *p)
 {
-	bool same = a->paid == b->paid && a->up == b->up && a->boot == b->boot && a->idle == b->idle && a->offer == b->offer &&
-		    a->type == b->type && a->tasks == b->tasks && a->unused_ppm == b->unused_ppm;
+	int boot = p->boot - old->boot, idle = p->idle - old->idle;
+	int64_t unused = p->unused_ppm - old->unused_ppm;
+	if (boot || idle || unused) {
+		struct fth_usage_offer *o = &u->offers[p->offer];
+		__int128 price = o->price;
+		o->boot += boot;
+		o->idle += idle;
+		o->unused_ppm += unused;
+		u->boot_rate += price * boot;
+		u->idle_rate += price * idle;
+		u->unused_rate += price * unused;
+	}
+	u->tasks += p->tasks - old->tasks;
 	for (int r = 0; r < 3; r++)
-		same &= a->used[r] == b->used[r];
-	return same;
+		u->used[r] += p->used[r] - old->used[r];
 }
 
 void fth_usage_touch(struct fth_usage *u, const struct fth_instance *i)
@@ -178,10 +189,12 @@ void fth_usage_touch(struct fth_usage *u, const struct fth_instance *i)
 		u->parts.len = (size_t)i->slot + 1;
 	}
 	struct fth_usage_part *old = &u->parts.data[i->slot], now = part_of(u, i);
-	if (same_part(old, &now))
-		return;
-	apply(u, old, -1);
-	apply(u, &now, 1);
+	if (old->up && now.up && old->offer == now.offer) {
+		apply_change(u, old, &now);
+	} else {
+		apply(u, old, -1);
+		apply(u, &now, 1);
+	}
 	*old = now;
 }
 

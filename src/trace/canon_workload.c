@@ -38,6 +38,7 @@ static const struct fth_field_rule job_rules[] = {
 	{.key = "iters", .type = FTH_FIELD_COUNT, .offset = offsetof(struct fth_job_spec, iters)},
 	{.key = "rate", .type = FTH_FIELD_REAL, .offset = offsetof(struct fth_job_spec, iter_rate)},
 	{.key = "anti_affinity", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_job_spec, anti_affinity)},
+	{.key = "availability", .type = FTH_FIELD_REAL, .offset = offsetof(struct fth_job_spec, availability)},
 };
 
 static const struct fth_job_spec job_defaults = {.deadline = FTH_NEVER};
@@ -202,14 +203,19 @@ static const char *read_group(struct reader *r, char *s, char *end, uint64_t *ta
 	return NULL;
 }
 
+static struct fth_field *find_field(struct reader *r, const char *key)
+{
+	for (size_t i = 0; i < r->line.fields.len; i++)
+		if (!strcmp(r->line.fields.data[i].key, key))
+			return &r->line.fields.data[i];
+	return NULL;
+}
+
 static int read_tasks(struct reader *r, struct fth_error *err)
 {
 	fth_vec_clear(&r->groups);
 	fth_vec_clear(&r->works);
-	struct fth_field *f = NULL;
-	for (size_t i = 0; i < r->line.fields.len; i++)
-		if (!strcmp(r->line.fields.data[i].key, "tasks"))
-			f = &r->line.fields.data[i];
+	struct fth_field *f = find_field(r, "tasks");
 	if (!f)
 		return fth_line_fail(&r->line, err, "job: tasks= is missing");
 	f->used = true;
@@ -224,6 +230,15 @@ static int read_tasks(struct reader *r, struct fth_error *err)
 		p = stop + 1;
 	}
 	return 0;
+}
+
+static const char *availability_wrong(struct reader *r, const struct fth_job_spec *j)
+{
+	if (!find_field(r, "availability"))
+		return NULL;
+	if (j->kind != FTH_JOB_SERVICE)
+		return "availability= is for services (kind=service)";
+	return j->availability > 0 && j->availability < 1 ? NULL : "availability= is a share of time above 0 and below 1";
 }
 
 static int read_job(struct reader *r, struct fth_job_spec *ret, struct fth_error *err)
@@ -243,6 +258,8 @@ static int read_job(struct reader *r, struct fth_job_spec *ret, struct fth_error
 	j.ngroups = (uint32_t)r->groups.len;
 	j.line = (uint32_t)FTH_MIN(r->line.number, (uint64_t)UINT32_MAX);
 	const char *wrong = fth_iterations_wrong(j.iters, j.iter_rate);
+	if (!wrong)
+		wrong = availability_wrong(r, &j);
 	if (wrong)
 		return fth_line_fail(&r->line, err, "%s", wrong);
 	*ret = j;

@@ -154,6 +154,8 @@ static int settle(struct fth_input *in, enum fth_format *f, enum fth_content wan
 		int r = fth_recognise_input(in, f, err);
 		if (r)
 			return r;
+		if (*f == FTH_FORMAT_AUTO && want == FTH_CONTENT_WORKLOAD && fth_ends_like_hawk(fth_input_name(in)))
+			*f = FTH_FORMAT_HAWK_TR; /* its reader says what is wrong with it */
 		if (*f == FTH_FORMAT_AUTO)
 			return fth_fail_at(err, -EINVAL, fth_input_name(in), 1, "not recognised as any format of %s",
 					   content_names[want]);

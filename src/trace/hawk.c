@@ -287,3 +287,13 @@ bool fth_looks_like_hawk(const char *p, size_t n)
 	}
 	return true;
 }
+
+bool fth_ends_like_hawk(const char *path)
+{
+	static const char *const endings[] = {".tr", ".tr.gz", ".tr.zst"};
+	size_t n = strlen(path);
+	for (size_t i = 0; i < FTH_COUNT(endings); i++)
+		if (n > strlen(endings[i]) && !strcmp(path + n - strlen(endings[i]), endings[i]))
+			return true;
+	return false;
+}

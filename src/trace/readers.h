@@ -14,6 +14,7 @@ int fth_read_pods(struct fth_workload *w, struct fth_input *in, const struct fth
 int fth_read_hawk(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
 		  struct fth_error *err);
 bool fth_looks_like_hawk(const char *p, size_t n);
+bool fth_ends_like_hawk(const char *path); /* .tr, perhaps compressed */
 int fth_read_swf(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o, struct fth_error *err);
 int fth_read_sacct(struct fth_workload *w, struct fth_input *in, const struct fth_import_options *o,
 		   struct fth_error *err);

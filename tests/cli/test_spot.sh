@@ -26,30 +26,87 @@ expect 0 plan spot -c 1 -a 0.99 -p pool.csv
 case $out in *CHOSEN*) ;; *) fail "no CHOSEN mark: $out" ;; esac
 case $out in *'MISSES the target'*) ;; *) fail "no rejected alternative: $out" ;; esac
 
-# Files to apply.
-expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format create-fleet
-printf '%s\n' "$out" | python3 -c 'import json, sys
-for q in json.load(sys.stdin):
-	t = q["TargetCapacitySpecification"]
-	assert q["Type"] in ("maintain", "request", "instant")
-	assert t["TotalTargetCapacity"] == t["OnDemandTargetCapacity"] + t["SpotTargetCapacity"] >= 1
-	assert t["DefaultTargetCapacityType"] in ("spot", "on-demand")
-	for c in q["LaunchTemplateConfigs"]:
-		assert set(c) == {"LaunchTemplateSpecification", "Overrides"}
-		assert c["LaunchTemplateSpecification"]["LaunchTemplateName"] and c["LaunchTemplateSpecification"]["Version"]
-		for o in c["Overrides"]:
-			assert set(o) <= {"InstanceType", "AvailabilityZone", "WeightedCapacity"} and o["WeightedCapacity"] > 0' ||
-	fail "not a CreateFleet request: $out"
-expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format karpenter
-case $out in *'apiVersion: karpenter.sh/v1'*'kind: NodePool'*'values: ["a"]'*'---'*) ;; *) fail "not node pools: $out" ;; esac
-expect 0 plan spot -c 1 -a 0.99 -p pool.csv --format kube-aws
-case $out in *'nodePools:'*'targetCapacity: 1'*'weightedCapacity: 1'*) ;; *) fail "not node pools: $out" ;; esac
+# Files to apply, of one zone, of two, and on demand: they keep to their schemas, and the schemas refuse what is spoilt.
+printf '%s\n' "$head,Zone" '4,0.02,0.5,m5.large,0.9,us-x-1a' '9,0.02,0.5,c5.xlarge,0.91,us-x-1a' '9,0.02,0.5,c5.xlarge,0.92,us-x-1b' >zones.csv
+keeps()
+{
+	schema=$1 format=$2 file=$3
+	shift 3
+	expect 0 plan spot --quiet --format "$format" --out "$file" "$@"
+	python3 "$SOURCE/tests/cli/check_schema.py" "$SOURCE/tests/cli/schemas/$schema.json" "$file" >why || fail "$format: $(cat why)"
+	python3 "$SOURCE/tests/cli/check_schema.py" --mutate "$SOURCE/tests/cli/schemas/$schema.json" "$file" >why || fail "$format: $(head -n 3 why)"
+}
+for pool in '-c 1 -a 0.99 -p pool.csv' '-c 100 -a 0.99 -p zones.csv' '-c 100 -a 0.99 -p zones.csv --policy on-demand'; do
+	keeps create_fleet create-fleet fleet.json $pool
+	keeps karpenter karpenter pools.yaml $pool
+	keeps kube_aws kube-aws workers.yaml $pool
+done
+# And they say what the plan says.
+expect 0 plan spot -c 100 -a 0.99 -p zones.csv --format json --out plan.json
+for format in create-fleet:fleet.json karpenter:pools.yaml kube-aws:workers.yaml; do
+	expect 0 plan spot -c 100 -a 0.99 -p zones.csv --format "${format%%:*}" --out "${format#*:}"
+done
+python3 - <<'X' || fail "the files to apply are not the plan"
+import json, yaml
+plan = sorted((x["type"], x["zone"], x["count"]) for x in json.load(open("plan.json"))["pool"])
+units = {"m5.large": 4, "c5.xlarge": 9}
+fleets = []
+for q in json.load(open("fleet.json")):
+	t, o = q["TargetCapacitySpecification"], q["LaunchTemplateConfigs"][0]["Overrides"][0]
+	assert t["TotalTargetCapacity"] == t["OnDemandTargetCapacity"] + t["SpotTargetCapacity"] and t["OnDemandTargetCapacity"] == 0
+	assert o["WeightedCapacity"] == units[o["InstanceType"]]
+	fleets.append((o["InstanceType"], o["AvailabilityZone"], t["TotalTargetCapacity"] // o["WeightedCapacity"]))
+pools = []
+for d in yaml.safe_load_all(open("pools.yaml")):
+	r = {x["key"].split("/")[1]: x["values"][0] for x in d["spec"]["template"]["spec"]["requirements"]}
+	assert r["capacity-type"] == "spot"
+	pools.append((r["instance-type"], r["zone"], d["spec"]["replicas"]))
+workers = []
+for d in yaml.safe_load(open("workers.yaml"))["worker"]["nodePools"]:
+	s = d["spotFleet"]["launchSpecifications"][0]
+	workers.append((s["instanceType"], d["subnets"][0]["name"], d["spotFleet"]["targetCapacity"] // s["weightedCapacity"]))
+assert plan == sorted(fleets) == sorted(pools) == sorted(workers), (plan, fleets, pools, workers)
+X
 
 # Tiers, and offers that fall together.
 expect 0 plan spot --tier web=2 --tier db=1 -a 0.99 -p pool.csv
 case $out in *'the whole service is there for'*) ;; *) fail "no word of the whole: $out" ;; esac
+expect 0 plan spot --tier web=1 --tier db=1 -a 0.99 -p pool.csv --format json
+printf '%s\n' "$out" | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert d["schema"] == "farthing.plan.spot.tiers/1" and [t["name"] for t in d["tiers"]] == ["web", "db"]
+# Both stand on the same two kinds: they fall together.
+assert abs(d["availability"] - 0.99) < 1e-12 and abs(d["availability_independent"] - 0.99 ** 2) < 1e-12
+assert abs(d["availability_lowest_tier"] - 0.99) < 1e-12 and abs(d["tier_target_if_independent"] ** 2 - 0.99) < 1e-12' ||
+	fail "tiers: $out"
+# On demand is one more kind, which does not fall.
+expect 0 plan spot --quiet --tier web=1 --tier db=1 -a 0.999 -p pool.csv --format json
+case $out in *'"availability": 1,'*) ;; *) fail "tiers on demand: $out" ;; esac
+# A matrix, and states measured jointly: with a correlation of 1/2 both are down for 5.5 %, not 1 %.
 printf ',a,b\na,1,0.5\nb,0.5,1\n' >joint.csv
-expect 0 plan spot -c 1 -a 0.9 -p pool.csv --joint joint.csv --format json
+printf 'Weight,a,b\n855,1,1\n45,1,0\n45,0,1\n55,0,0\n' >states.csv
+for joint in joint.csv states.csv; do
+	expect 0 plan spot -c 1 -a 0.92 -p pool.csv --joint $joint --format json
+	printf '%s\n' "$out" | python3 -c 'import json, sys
+d = json.load(sys.stdin)
+assert d["met"] and abs(d["availability"] - 0.945) < 1e-9 and len(d["pool"]) == 2, d' || fail "$joint: $out"
+	expect 0 plan spot -c 1 -a 0.99 -p pool.csv --joint $joint --format json # on demand: both together are not enough
+	case $out in *'"market": "on-demand"'*) ;; *) fail "$joint: $out" ;; esac
+done
+# Failures take their share off every availability; memory is the pool's as a whole.
+expect 0 plan spot -c 1 -a 0.98 -p pool.csv --failure 0.01 --format json
+printf '%s\n' "$out" | python3 -c 'import json, sys
+assert abs(json.load(sys.stdin)["availability"] - (1 - (1 - 0.9 * 0.99) ** 2)) < 1e-12' || fail "failures: $out"
+printf '%s\n' "$head,MemoryMiB" '1,0.02,0.5,a,0.9,1024' '1,0.03,0.5,b,0.9,8192' >memory.csv
+expect 0 plan spot -c 1 -a 0.8 -p memory.csv --memory 8GiB --format json
+case $out in *'"type": "b"'*) ;; *) fail "memory: $out" ;; esac
+expect 0 plan spot -c 1 -a 0.8 -p memory.csv --format json
+case $out in *'"type": "b"'*) fail "memory: $out" ;; *'"type": "a"'*) ;; esac
+# Two files are two zones; the same type in another zone is another kind.
+printf '%s\n' "$head" '1,0.02,0,a,0.9' >record-us-east-1a.csv
+printf '%s\n' "$head" '1,0.03,0,a,0.9' >record-us-east-1b.csv
+expect 0 plan spot -c 1 -a 0.99 -p record-us-east-1a.csv -p record-us-east-1b.csv --format json
+case $out in *'"zone": "us-east-1a"'*'"zone": "us-east-1b"'*) ;; *) fail "zones: $out" ;; esac
 
 # Bad input names what is wrong, and where.
 bad()
@@ -66,11 +123,21 @@ row()
 row '1,0.1,1,a,1' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
 row '1,0.1,1,a,0.5' '1,0.1,1,b,0' && bad bad.csv:3 plan spot -c 1 -a 0.9 -p bad.csv
 row '1,0.1,1,a,nan' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
-row '1,0.1,1,a,0.5' '1,0.1,1,a,0.5' && bad twice plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,1,a,0.5' '1,0.1,1,a,0.5' && bad 'bad.csv:3: a is there twice' plan spot -c 1 -a 0.9 -p bad.csv
 row && bad 'no rows' plan spot -c 1 -a 0.9 -p bad.csv
-row '1,0.1,0,a,0.5' && bad 'best reachable is 0.5' plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,0,a,0.5' && bad 'best reachable is 0.5, with every kind holding the whole capacity, for $0.1000/h' plan spot -c 1 -a 0.9 -p bad.csv
+bad 'tier web: no pool' plan spot --tier web=1 -a 0.9 -p bad.csv
+expect 0 plan spot -c 1 -a 0.9 -p bad.csv --policy tr --format json
+complains 'best reachable with these offers is 0.5, with every kind holding the whole capacity, for $0.1000/h'
+row '1,0.1,1,a,0.5' '1,nan,1,b,0.5' && bad bad.csv:3 plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,nan,a,0.5' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
+row 'nan,0.1,1,a,0.5' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
+row '1,0.1,1,a,1.5' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
+row '0,0.1,1,a,0.5' && bad bad.csv:2 plan spot -c 1 -a 0.9 -p bad.csv
+: >empty.csv && bad empty.csv plan spot -c 1 -a 0.9 -p empty.csv
+bad --tier plan spot --tier web=1 -a 0.9 -p pool.csv --format karpenter
 for share in 0 1 1.5 nan; do bad --availability plan spot -c 1 -a $share -p pool.csv; done
-bad --capacity plan spot -c 0 -a 0.9 -p pool.csv
+for units in 0 -1 nan 2000000; do bad --capacity plan spot --capacity=$units -a 0.9 -p pool.csv; done
 bad --pool plan spot -c 1 -a 0.9
 
 # A market's history becomes a table, and plans of the past are tried on the future.

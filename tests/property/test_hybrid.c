@@ -15,7 +15,7 @@
 #include "support.h"
 
 /* Bursts of short jobs, some long ones: one-slot machines, and transient ones that take a while to come. */
-static void burst_world(struct fth_world *w, uint64_t seed, fth_time provisioning, int64_t transient_slots)
+static void burst_world(struct fth_world *w, uint64_t seed, fth_time provisioning, int64_t worker_cpus, int64_t transient_slots)
 {
 	struct fth_rng rng;
 	fth_world_init(w);
@@ -23,7 +23,7 @@ static void burst_world(struct fth_world *w, uint64_t seed, fth_time provisionin
 	for (int k = 0; k < 2; k++) {
 		struct fth_instance_type t = {.name = fth_sym_intern(w->syms, k ? "transient" : "worker")};
 		t.family = fth_sym_intern(w->syms, "worker");
-		t.capacity.v[FTH_CPU] = k ? 1000 * transient_slots : 1000;
+		t.capacity.v[FTH_CPU] = 1000 * (k ? transient_slots : worker_cpus);
 		t.acquire = fth_delay_fixed(k ? provisioning : 0);
 		fth_vec_push(&w->catalog.types, t);
 		struct fth_offer o = {.type = (fth_type_id)k, .market = k ? FTH_SPOT : FTH_ON_DEMAND, .available = true};
@@ -88,7 +88,8 @@ static struct outcome run_one(const char *policy, const char *sim, uint64_t seed
 	struct fth_error err = {0};
 	struct fth_policy_choice choice;
 	struct fth_sim_params p = {0};
-	burst_world(&w, seed, 30 * FTH_SEC, transient_slots);
+	/* Workers of several slots are slices of machines of twelve. */
+	burst_world(&w, seed, 30 * FTH_SEC, strstr(policy, "slots=") ? 12 : 1, transient_slots);
 	fth_params_defaults(fth_sim_param_table, &p);
 	assert_int_equal(fth_params_parse(fth_sim_param_table, &p, "sim", sim, NULL), 0);
 	assert_int_equal(fth_policy_choose(&choice, fth_policies, policy, &err), 0);
@@ -123,7 +124,7 @@ static void laws_hold_for_all_of_them(void **state)
 	(void)state;
 	static const char *const policies[] = {
 		"sparrow:workers=12", "hawk:workers=12,general=75", "eagle:workers=12,general=75", "least-waiting:workers=12",
-		"eagle:workers=12,general=100", "eagle:workers=12,general=75,sticky=false,delay=0s",
+		"eagle:workers=12,general=100", "eagle:workers=12,general=75,slots=2", "hawk:workers=12,general=75,slots=3", "eagle:workers=12,general=75,sticky=false,delay=0s",
 		"eagle:workers=12,general=75,estimates=random,off_bottom=0.5,off_top=2", "hawk:workers=1,general=50",
 		"cloudcoaster:workers=12,general=50,r=2", "cloudcoaster:workers=12,general=50,r=3,step=loop,rule=none",
 		"cloudcoaster:workers=12,general=50,p=1,step=one", "surge:workers=12,general=50", "surge:workers=12,general=50,peak=1,pull=none",

@@ -12,8 +12,8 @@
 #include "support.h"
 
 
-static struct law_watcher run(const struct fth_policy_ops *ops, const struct random_world_options *o, const char *sim,
-			      bool thorough)
+static struct law_watcher run_as(const struct fth_policy_ops *ops, const char *as, const struct random_world_options *o, const char *sim,
+				 bool thorough)
 {
 	struct fth_world w;
 	random_world(&w, o);
@@ -23,7 +23,7 @@ static struct law_watcher run(const struct fth_policy_ops *ops, const struct ran
 	const struct fth_policy_ops *const table[] = {ops, NULL};
 	struct fth_policy_choice choice;
 	struct fth_error err = {0};
-	assert_int_equal(fth_policy_choose(&choice, table, ops->name, &err), 0);
+	assert_int_equal(fth_policy_choose(&choice, table, as, &err), 0);
 	struct law_watcher laws;
 	law_watcher_init(&laws, &w.catalog.pub, thorough);
 	struct fth_engine *e = NULL;
@@ -38,6 +38,11 @@ static struct law_watcher run(const struct fth_policy_ops *ops, const struct ran
 	fth_policy_choice_release(&choice);
 	fth_world_release(&w);
 	return laws;
+}
+
+static struct law_watcher run(const struct fth_policy_ops *ops, const struct random_world_options *o, const char *sim, bool thorough)
+{
+	return run_as(ops, ops->name, o, sim, thorough);
 }
 
 static void laws_hold_while_instances_are_taken(void **state)
@@ -68,11 +73,12 @@ static void laws_hold_while_instances_are_taken(void **state)
 }
 
 /* Policies for tasks that can wait, where spot instances are taken from them: all jobs end all the same. Those with
- * a world of their own (workers, rigid jobs) are not here; nor is `tr`, which does not end in the market of seed 51. */
+ * a world of their own (workers, rigid jobs) are not here. */
 static bool is_for_batch(const struct fth_policy_ops *ops)
 {
 	static const char *const names[] = {"farthing", "no-packing", "eva", "synergy", "owl", "stratus", "hotspot", "fleet",
-					    "fleet-diversified", "scloud", "fargate", "eva-artifact", "stratus-artifact"};
+					    "fleet-diversified", "scloud", "fargate", "eva-artifact", "stratus-artifact",
+					    "tr", "on-demand", "on-demand+transient"};
 	for (size_t i = 0; i < FTH_COUNT(names); i++)
 		if (!strcmp(ops->name, names[i]))
 			return true;
@@ -95,11 +101,34 @@ static void batch_policies_survive_a_market(void **state)
 		}
 }
 
+/* Services that stay, beside batch jobs of every kind that give way to them: all batch jobs end, whatever batch may rent. */
+static void batch_ends_beside_services(void **state)
+{
+	(void)state;
+	static const char *const as[] = {"tr:availability=0.99", "tr:availability=0.99,batch=spot,pool=tr", "tr:availability=0.9,batch=on-demand,checkpoint=no,pool=tr-artifact",
+					 "on-demand", "on-demand+transient", "on-demand:batch=stuck"};
+	for (uint64_t seed = 60; seed < 78; seed++) {
+		struct random_world_options o = {.seed = seed,
+						 .jobs = 60,
+						 .coupled = seed & 1,
+						 .rigid = seed & 2,
+						 .anti_affinity = seed & 4,
+						 .drawn_delays = true,
+						 .market = true,
+						 .services = true};
+		const char *a = as[seed % FTH_COUNT(as)];
+		const struct fth_policy_ops *ops = a[0] == 't' ? &fth_policy_tr : a[9] == '+' ? &fth_policy_on_demand_transient : &fth_policy_on_demand;
+		struct law_watcher laws = run_as(ops, a, &o, seed % 5 ? "revocation_rate=0.1" : "notice=0s", false);
+		law_watcher_release(&laws);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(laws_hold_while_instances_are_taken),
 		cmocka_unit_test(batch_policies_survive_a_market),
+		cmocka_unit_test(batch_ends_beside_services),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ def policies(rig):
         expected = {"%s%d.0" % (policy[:3], k) for k in range(6)}
         for k in range(6):
             rig.submit("%s%d" % (policy[:3], k), 1, "-n1", "--mem=300", "--time=2")
-        wait_done(rig, expected | set(rig.before), 120)
+        wait_done(rig, expected | set(rig.before), 60)
         rig.wait("an empty cluster", lambda: not rig.ask("instances")["instances"], 120)
         rig.before = rig.marks()
         check("every job completed once under " + policy, set(rig.before.values()) == {1})

@@ -101,6 +101,8 @@ static void on_submit(struct fth_observer *o, const struct fth_cluster *c, const
 {
 	(void)c;
 	struct law_watcher *w = (struct law_watcher *)o;
+	if (j->kind == FTH_JOB_SERVICE)
+		return; /* does not end */
 	w->submitted_jobs++;
 	w->submitted_tasks += j->ntasks;
 }

@@ -18,6 +18,7 @@ struct random_world_options {
 	bool anti_affinity;
 	bool market;         /* spot offers beside the others: prices that pass the bid, probes, random revocations */
 	bool rigid;          /* those that advance together start together too */
+	bool services;       /* one job in twenty is a service, which does not end */
 };
 void random_world(struct fth_world *w, const struct random_world_options *o);
 

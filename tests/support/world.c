@@ -115,9 +115,10 @@ void random_world(struct fth_world *w, const struct random_world_options *o)
 			.work = (fth_time)(60 + fth_rng_below(&rng, 20000)) * FTH_SEC,
 			.first_own = FTH_NONE,
 		};
+		bool service = o->services && j % 20 == 0;
 		struct fth_job_spec spec = {
 			.key = fth_sym_intern(w->syms, key),
-			.kind = !together ? FTH_JOB_INDEPENDENT : o->rigid ? FTH_JOB_RIGID : FTH_JOB_COUPLED,
+			.kind = service ? FTH_JOB_SERVICE : !together ? FTH_JOB_INDEPENDENT : o->rigid ? FTH_JOB_RIGID : FTH_JOB_COUPLED,
 			.submit = at,
 			.deadline = FTH_NEVER,
 			.anti_affinity = o->anti_affinity && fth_rng_below(&rng, 4) == 0 ? fth_sym_intern(w->syms, "apart") : 0,

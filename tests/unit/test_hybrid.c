@@ -7,54 +7,7 @@
 
 #include <cmocka.h>
 
-#include "policies/hybrid/core.h"
-
-/* ---- a rig without an engine: four short-only workers, four others, and jobs by hand ---- */
-
-static struct fth_hybrid_params params;
-static struct fth_hybrid_traits traits;
-
-static struct fth_hybrid *rig(void)
-{
-	struct fth_hybrid *h = fth_alloc(sizeof(*h));
-	params = (struct fth_hybrid_params){.slots = 1, .delay = 500, .probe_ratio = 2, .min_probes = 2, .bypass_cap = 5, .sticky = true,
-					    .steal_tries = 10, .steal_max = 10000};
-	traits = (struct fth_hybrid_traits){.partition = true};
-	h->params = &params;
-	h->traits = &traits;
-	h->nshort = 4;
-	h->nstatic = 8;
-	h->oldest = h->newest = FTH_NONE;
-	h->queues[FTH_ONE_WAY].delay = 500;
-	h->queues[FTH_TWO_WAYS].delay = 1000;
-	fth_draw_seed(&h->draw, 1);
-	for (fth_instance_id i = 0; i < 8; i++)
-		fth_hybrid_add_workers(h, i, 1, false);
-	fth_central_init(&h->central, 4, 500);
-	fth_hints_init(&h->hints, &h->central);
-	return h;
-}
-
-static uint32_t job(struct fth_hybrid *h, uint32_t ntasks, fth_time est, fth_time remaining, bool is_long)
-{
-	struct fth_hjob j = {.ntasks = ntasks, .left = ntasks, .live = true, .refs = 1, .est = est, .is_long = is_long};
-	j.remaining = remaining;
-	j.first = (fth_task_id)h->jobs.len * 100;
-	fth_vec_push(&h->jobs, j);
-	return (uint32_t)h->jobs.len - 1;
-}
-
-static void queue(struct fth_hybrid *h, uint32_t w, uint32_t j, fth_time bypass)
-{
-	h->jobs.data[j].refs++;
-	h->workers.data[w].longs += h->jobs.data[j].is_long;
-	fth_queue_push(h, w, (struct fth_probe){j, bypass});
-}
-
-static uint32_t queued(const struct fth_hybrid *h, uint32_t w, uint32_t k)
-{
-	return h->workers.data[w].queue[h->workers.data[w].head + k].job;
-}
+#include "hybrid_rig.h"
 
 /* ---- draws ---- */
 
@@ -82,7 +35,7 @@ static void empty_workers_first_then_who_waits_least(void **state)
 	(void)state;
 	struct fth_central c;
 	uint32_t w[8];
-	fth_central_init(&c, 4, 500);
+	fth_central_init(&c, 4, 1, 500);
 	fth_central_assign(&c, 2, 100 * FTH_SEC, 0, w);
 	assert_int_equal(w[0], 0);
 	assert_int_equal(w[1], 1);
@@ -106,9 +59,9 @@ static void what_is_executed_waits_less_and_less(void **state)
 	(void)state;
 	struct fth_central c;
 	uint32_t w[2];
-	fth_central_init(&c, 2, 500);
+	fth_central_init(&c, 2, 1, 500);
 	fth_central_assign(&c, 2, 100 * FTH_SEC, 0, w);
-	fth_central_started(&c, 1, 100 * FTH_SEC, 500, 0.0005);
+	fth_central_started(&c, 1, 0, 100 * FTH_SEC, 500, 0.0005);
 	assert_int_equal(fth_central_wait(&c, 0, 30 * FTH_SEC), 100 * FTH_SEC);
 	assert_int_equal(fth_central_wait(&c, 1, 30 * FTH_SEC + 500), 70 * FTH_SEC + 1000);
 	fth_central_assign(&c, 1, 10 * FTH_SEC, 30 * FTH_SEC + 500, w);
@@ -117,43 +70,85 @@ static void what_is_executed_waits_less_and_less(void **state)
 	assert_int_equal(fth_central_wait(&c, 1, 500 * FTH_SEC), 10 * FTH_SEC + 1000);
 	fth_central_assign(&c, 1, 5 * FTH_SEC, 500 * FTH_SEC, w);
 	assert_int_equal(w[0], 1);
-	fth_central_ended(&c, 1, 100 * FTH_SEC);
+	fth_central_ended(&c, 1, 0, 100 * FTH_SEC, 500 * FTH_SEC);
 	assert_int_equal(fth_central_wait(&c, 1, 500 * FTH_SEC), 15 * FTH_SEC);
-	fth_central_ended(&c, 1, 10 * FTH_SEC);
+	fth_central_ended(&c, 1, 0, 10 * FTH_SEC, 500 * FTH_SEC);
 	assert_int_equal(c.nbusy, 2);
-	fth_central_ended(&c, 1, 5 * FTH_SEC);
+	fth_central_ended(&c, 1, 0, 5 * FTH_SEC, 500 * FTH_SEC);
 	assert_int_equal(c.nbusy, 1);
 	assert_int_equal(c.bits[0], 1);
 	fth_central_release(&c);
 }
 
-/* Against a plain search through all workers. */
-static void the_book_agrees_with_a_plain_search(void **state)
+static void every_slot_counts_down(void **state)
 {
 	(void)state;
+	struct fth_central c;
+	uint32_t w[8];
+	fth_central_init(&c, 2, 2, 500);
+	/* Two slots each: empty workers, then those with a slot to spare, and nobody waits so far. */
+	fth_central_assign(&c, 3, 100 * FTH_SEC, 0, w);
+	assert_int_equal(w[0], 0);
+	assert_int_equal(w[1], 1);
+	assert_int_equal(w[2], 0);
+	assert_int_equal(c.nbusy, 2);
+	fth_central_started(&c, 0, 0, 100 * FTH_SEC, 0, 0);
+	fth_central_started(&c, 0, 1, 100 * FTH_SEC, 20 * FTH_SEC, 20);
+	fth_central_started(&c, 1, 0, 100 * FTH_SEC, 0, 0);
+	/* At 50 s the first has 50 s and 70 s to go, the second 50 s: both its tasks count, not only the last. */
+	assert_int_equal(fth_central_wait(&c, 0, 50 * FTH_SEC), 120 * FTH_SEC + 1000);
+	assert_int_equal(fth_central_wait(&c, 1, 50 * FTH_SEC), 50 * FTH_SEC + 1000);
+	fth_central_assign(&c, 2, 80 * FTH_SEC, 50 * FTH_SEC, w);
+	assert_int_equal(w[0], 1); /* a slot to spare */
+	assert_int_equal(w[1], 0); /* 120 s to go, the other 130 s now */
+	/* One slot of the first ends: the other goes on counting down, 80 s are queued. At 110 s it has 10 + 80 s to go. */
+	fth_central_ended(&c, 0, 0, 100 * FTH_SEC, 100 * FTH_SEC);
+	assert_int_equal(fth_central_wait(&c, 0, 110 * FTH_SEC), 90 * FTH_SEC + 1000);
+	/* The second's first task is overdue: nothing of it is left, 80 s are. */
+	assert_int_equal(fth_central_wait(&c, 1, 110 * FTH_SEC), 80 * FTH_SEC + 1000);
+	fth_central_assign(&c, 1, FTH_SEC, 110 * FTH_SEC, w);
+	assert_int_equal(w[0], 1);
+	fth_central_release(&c);
+}
+
+/* Against a plain search through all workers. */
+static void search_plainly(uint32_t slots)
+{
 	enum { N = 37 };
 	struct fth_central c;
 	struct fth_draw d;
 	fth_time now = 0;
-	fth_draw_seed(&d, 7);
-	fth_central_init(&c, N, 500);
+	fth_draw_seed(&d, 7 + slots);
+	fth_central_init(&c, N, slots, 500);
 	for (int round = 0; round < 3000; round++) {
-		uint32_t w, least = 0;
+		uint32_t w, least = 0, s = fth_draw_below(&d, slots);
+		bool spare = false;
 		now += (fth_time)fth_draw_below(&d, 1000) * 7919;
 		fth_time est = 1 + fth_draw_below(&d, 50) * FTH_SEC;
-		for (uint32_t k = 0; k < N; k++)
-			if (fth_central_wait(&c, k, now) < fth_central_wait(&c, least, now))
-				least = k;
+		for (uint32_t k = 0; k < N; k++) {
+			least = fth_central_wait(&c, k, now) < fth_central_wait(&c, least, now) ? k : least;
+			spare |= c.booked[k] < slots;
+		}
 		fth_time wait = fth_central_wait(&c, least, now);
 		fth_central_assign(&c, 1, est, now, &w);
-		assert_int_equal(fth_central_wait(&c, w, now) - FTH_MAX(est, 1), wait);
-		if (c.start[w] < 0)
-			fth_central_started(&c, w, est, now, (double)now / 1e6);
+		if (spare)
+			assert_true(c.booked[w] <= slots);
+		else
+			assert_int_equal(fth_central_wait(&c, w, now) - FTH_MAX(est, 1), wait);
+		if (c.runs[w * slots + s].start < 0)
+			fth_central_started(&c, w, s, est, now, (double)now / 1e6);
 		w = fth_draw_below(&d, N);
-		if (c.start[w] >= 0 && fth_draw_below(&d, 3))
-			fth_central_ended(&c, w, c.est[w]);
+		if (c.runs[w * slots + s].start >= 0 && fth_draw_below(&d, 3))
+			fth_central_ended(&c, w, s, c.runs[w * slots + s].est, now);
 	}
 	fth_central_release(&c);
+}
+
+static void the_book_agrees_with_a_plain_search(void **state)
+{
+	(void)state;
+	search_plainly(1);
+	search_plainly(3);
 }
 
 /* ---- hints ---- */
@@ -164,7 +159,7 @@ static void a_hint_is_the_map_as_it_was(void **state)
 	struct fth_central c;
 	struct fth_hints h;
 	uint32_t w[130];
-	fth_central_init(&c, 130, 500);
+	fth_central_init(&c, 130, 1, 500);
 	fth_hints_init(&h, &c);
 	fth_central_assign(&c, 66, FTH_SEC, 0, w);
 	uint32_t a = fth_hints_keep(&h, FTH_NONE), same = fth_hints_keep(&h, FTH_NONE);
@@ -172,7 +167,7 @@ static void a_hint_is_the_map_as_it_was(void **state)
 	assert_int_equal(fth_hints_clear_count(&h, a), 64);
 	assert_int_equal(fth_hints_clear_at(&h, a, 0), 66);
 	assert_int_equal(fth_hints_clear_at(&h, a, 63), 129);
-	fth_central_ended(&c, 3, FTH_SEC);
+	fth_central_ended(&c, 3, 0, FTH_SEC, 0);
 	uint32_t b = fth_hints_keep(&h, same);
 	assert_int_not_equal(a, b);
 	assert_int_equal(fth_hints_clear_count(&h, b), 65);
@@ -271,14 +266,6 @@ static void stealing_takes_the_first_group_stuck_behind_a_long_one(void **state)
 
 /* ---- probing ---- */
 
-static uint32_t sent(const struct fth_hybrid *h, int q, uint32_t *ret_to)
-{
-	const struct fth_due_queue *x = &h->queues[q];
-	for (uint32_t k = 0; k < x->len; k++)
-		ret_to[k] = x->ring[(x->head + k) & (x->cap - 1)].worker;
-	return x->len;
-}
-
 static void probes_go_to_workers_without_long_work(void **state)
 {
 	(void)state;
@@ -334,6 +321,7 @@ int main(void)
 		cmocka_unit_test(draws_are_the_twisters),
 		cmocka_unit_test(empty_workers_first_then_who_waits_least),
 		cmocka_unit_test(what_is_executed_waits_less_and_less),
+		cmocka_unit_test(every_slot_counts_down),
 		cmocka_unit_test(the_book_agrees_with_a_plain_search),
 		cmocka_unit_test(a_hint_is_the_map_as_it_was),
 		cmocka_unit_test(the_least_remaining_goes_first_within_the_cap),

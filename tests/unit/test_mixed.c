@@ -3,6 +3,7 @@
 
 
 #include "policies/table.h"
+#include "report/metrics.h"
 #include "sim_rig.h"
 
 /* Spot offers of two kinds of 4 CPUs at 0.2 and 0.3 $/h, each there for 90 %; on demand they are 1 and 2 $/h. */
@@ -29,9 +30,10 @@ static void lose_first_kind(struct fth_world *w)
 	fth_market_finish(&w->market);
 }
 
-static struct ran run_with(struct fth_world *w, const struct fth_policy_ops *ops, const char *params)
+/* `beside`: another observer, or NULL. */
+static struct ran run_beside(struct fth_world *w, const struct fth_policy_ops *ops, const char *params, struct fth_observer *beside)
 {
-	struct ran r = {.log = {.base = {.before_event = log_event}}};
+	struct ran r = {.log = {.base = {.before_event = log_event, .next = beside}}};
 	struct fth_sim_params p = {0};
 	struct fth_policy_choice choice;
 	char text[200];
@@ -44,6 +46,11 @@ static struct ran run_with(struct fth_world *w, const struct fth_policy_ops *ops
 	fth_policy_choice_release(&choice);
 	fth_str_add(&r.log.text, "");
 	return r;
+}
+
+static struct ran run_with(struct fth_world *w, const struct fth_policy_ops *ops, const char *params)
+{
+	return run_beside(w, ops, params, NULL);
 }
 
 static unsigned count(const char *text, const char *word)
@@ -99,6 +106,68 @@ static void rivals_rent_on_demand(void **state)
 	assert_true(bill[1] < bill[0]); /* batch work on spot is cheaper */
 }
 
+/* Two services, the first with a low target: pools for both are held, and when a kind is gone the second is served, from the room
+ * of the first. */
+static void the_stricter_service_is_served_first(void **state)
+{
+	(void)state;
+	struct fth_world w;
+	mixed_world(&w);
+	fth_kind_id x = small_cpus(&w, "x", 4);
+	small_job(&w, "blog", FTH_JOB_SERVICE, x, 1, 0, FTH_HOUR)->availability = 0.8;
+	small_job(&w, "shop", FTH_JOB_SERVICE, x, 1, 0, FTH_HOUR)->availability = 0.98;
+	small_job(&w, "batch", FTH_JOB_INDEPENDENT, x, 1, 2000 * FTH_SEC, 6000 * FTH_SEC);
+	lose_first_kind(&w);
+	struct fth_metrics *m = fth_metrics_new(&w.catalog.pub, 0, 0);
+	struct fth_run run;
+	struct ran r = run_beside(&w, &fth_policy_tr, "availability=0.5,batch=none", fth_metrics_observer(m));
+	assert_int_equal(r.code, 0);
+	fth_run_init(&run);
+	fth_metrics_finish(m, r.e, 0, &run);
+	/* Shop has one of each kind, blog one of the first: three machines, one of which stands while the first kind is gone. */
+	assert_int_equal(run.services.len, 2);
+	const struct fth_run_service *blog = &run.services.data[0], *shop = &run.services.data[1];
+	assert_string_equal(blog->name, "blog");
+	assert_true(shop->target == 0.98 && blog->target == 0.8);
+	assert_int_equal(count(r.log.text.data, "instance-acquired"), 5); /* the two that were lost come back */
+	assert_true(fth_run_service_availability(shop) > 0.999);
+	/* Blog stays on its machine until that is taken, at 1120 s, and is back when another has booted after 5000 s. */
+	assert_true(blog->over - blog->whole > 3880 * FTH_SEC && blog->over - blog->whole < 3960 * FTH_SEC);
+	assert_int_equal(count(r.log.text.data, "job-done j2"), 1);
+	fth_run_release(&run);
+	fth_metrics_free(m);
+	ran_release(&r);
+	fth_world_release(&w);
+}
+
+/* Tasks of 3 CPUs: a machine of 4 holds one, a machine of 2 none, however cheap. */
+static void machines_are_counted_in_tasks(void **state)
+{
+	(void)state;
+	const struct fth_policy_ops *const all[] = {&fth_policy_tr, &fth_policy_on_demand, &fth_policy_on_demand_transient};
+	for (int k = 0; k < 3; k++) {
+		struct fth_world w;
+		mixed_world(&w);
+		struct fth_offer tiny = w.catalog.offers.data[A_SMALL];
+		tiny.market = FTH_SPOT;
+		tiny.price = FTH_USD / 1000;
+		tiny.unavailable_ppb = 1000;
+		fth_vec_push(&w.catalog.offers, tiny);
+		assert_int_equal(fth_catalog_finish(&w.catalog, NULL), 0);
+		small_job(&w, "web", FTH_JOB_SERVICE, small_cpus(&w, "x", 3), 4, 0, FTH_HOUR);
+		small_job(&w, "batch", FTH_JOB_INDEPENDENT, small_cpus(&w, "y", 1), 1, 10 * FTH_SEC, 900 * FTH_SEC);
+		struct ran r = run_with(&w, all[k], k ? "" : "availability=0.8");
+		assert_int_equal(r.code, 0);
+		for (int t = 0; t < 4; t++) {
+			char text[40];
+			snprintf(text, sizeof(text), "task-running t%d", t);
+			assert_int_equal(count(r.log.text.data, text), 1);
+		}
+		ran_release(&r);
+		fth_world_release(&w);
+	}
+}
+
 static void without_spot_offers_on_demand(void **state)
 {
 	(void)state;
@@ -120,6 +189,8 @@ int main(void)
 		cmocka_unit_test(batch_runs_on_the_excess_and_gives_way),
 		cmocka_unit_test(rivals_rent_on_demand),
 		cmocka_unit_test(without_spot_offers_on_demand),
+		cmocka_unit_test(machines_are_counted_in_tasks),
+		cmocka_unit_test(the_stricter_service_is_served_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

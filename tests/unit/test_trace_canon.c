@@ -17,7 +17,7 @@ static const char full_workload[] =
 	"job caf\xc3\xa9%0A submit=960s user=ann kind=coupled priority=-5 deadline=86400s estimate=3600s iters=26103"
 	" rate=2.1 anti_affinity=a/b tasks=2xK0:10s,3xK1:1s/2s/3.25s\n"
 	"job 2 submit=960s kind=rigid priority=2147483647 tasks=1000000xK1:0s\n"
-	"job 3 submit=1000s kind=service tasks=1xK0:never\n"
+	"job 3 submit=1000s kind=service availability=0.99999 tasks=1xK0:never\n"
 	"job 4 submit=1000s rate=0.16014614275523595 tasks=1xK0:1s\n";
 
 static const char full_catalog[] =

@@ -4,7 +4,7 @@
  * its list for ever; we look ourselves, to rent nothing for a job that cannot begin yet. Slurm has the last word: it looks again when
  * the job is released. What is unknown here (a job the controller has forgotten, another cluster's) is therefore taken as fulfilled.
  */
-#include "slurm/slurm_driver.h"
+#include "drivers/slurm/slurm_driver.h"
 
 static bool same(const char *p, size_t n, const char *word)
 {

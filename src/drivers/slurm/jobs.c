@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Slurm's jobs as the driver protocol shows them. */
-#include "slurm/slurm_driver.h"
+#include "drivers/slurm/slurm_driver.h"
 
 #include <pwd.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "slurm/slurm_driver.h"
+#include "drivers/slurm/slurm_driver.h"
 
 #include <signal.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Slurm's nodes, and its power saving. */
-#include "slurm/slurm_driver.h"
+#include "drivers/slurm/slurm_driver.h"
 
 #include <dirent.h>
 #include <unistd.h>

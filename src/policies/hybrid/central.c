@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policies/hybrid/central.h"
 
-void fth_central_init(struct fth_central *c, uint32_t n, fth_time delay)
+void fth_central_init(struct fth_central *c, uint32_t n, uint32_t slots, fth_time delay)
 {
-	*c = (struct fth_central){.n = n, .leaves = 1, .two_delays = 2 * delay, .nwords = (n + 63) / 64};
+	*c = (struct fth_central){.n = n, .slots = slots, .leaves = 1, .two_delays = 2 * delay, .nwords = (n + 63) / 64};
 	while (c->leaves < n)
 		c->leaves *= 2;
 	c->work = fth_alloc(n * sizeof(*c->work));
-	c->start = fth_alloc(n * sizeof(*c->start));
-	c->est = fth_alloc(n * sizeof(*c->est));
-	c->when = fth_alloc(n * sizeof(*c->when));
-	c->gen = fth_alloc(n * sizeof(*c->gen));
-	c->moving = fth_alloc(2 * c->leaves * sizeof(*c->moving));
-	c->still = fth_alloc(2 * c->leaves * sizeof(*c->still));
+	c->booked = fth_alloc(n * sizeof(*c->booked));
+	c->filed = fth_alloc(n * sizeof(*c->filed));
+	c->runs = fth_alloc((size_t)n * slots * sizeof(*c->runs));
+	c->trees = fth_alloc((slots + 1) * sizeof(*c->trees));
 	c->bits = fth_alloc((c->nwords + 1) * sizeof(*c->bits));
-	for (uint32_t i = 0; i < n; i++)
-		c->start[i] = -1;
-	for (uint32_t i = 0; i < 2 * c->leaves; i++)
-		c->moving[i] = c->still[i] = FTH_NEVER;
+	for (size_t i = 0; i < (size_t)n * slots; i++)
+		c->runs[i].start = -1;
+	for (uint32_t t = 0; t <= slots; t++) {
+		c->trees[t] = fth_alloc(2 * c->leaves * sizeof(**c->trees));
+		for (uint32_t i = 0; i < 2 * c->leaves; i++)
+			c->trees[t][i] = FTH_NEVER;
+	}
 }
 
 void fth_central_release(struct fth_central *c)
 {
+	for (uint32_t t = 0; c->trees && t <= c->slots; t++)
+		free(c->trees[t]);
+	free(c->trees);
 	free(c->work);
-	free(c->start);
-	free(c->est);
-	free(c->when);
-	fth_vec_release(&c->ties);
-	free(c->gen);
-	free(c->moving);
-	free(c->still);
+	free(c->booked);
+	free(c->filed);
+	free(c->runs);
 	free(c->bits);
+	fth_vec_release(&c->ties);
 	fth_heap_release(&c->overdue);
 }
 
@@ -61,17 +62,23 @@ static void tree_equal(struct fth_central *c, const fth_time *tree, uint32_t at,
 /* Into the tree it belongs to; those without work are in none. */
 static void file(struct fth_central *c, uint32_t w, fth_time now)
 {
-	fth_time moving = FTH_NEVER, still = FTH_NEVER;
-	if (c->work[w] > 0) {
-		if (c->start[w] < 0)
-			still = c->work[w];
-		else if (now - c->start[w] < c->est[w])
-			moving = c->work[w] + c->two_delays + c->start[w];
-		else
-			still = c->work[w] + c->two_delays - c->est[w];
+	const struct fth_central_run *runs = &c->runs[(size_t)w * c->slots];
+	fth_time key = c->work[w];
+	uint8_t moving = 0;
+	bool any = false;
+	for (uint32_t s = 0; s < c->slots; s++) {
+		if (runs[s].start < 0)
+			continue;
+		any = true;
+		bool counts_down = now - runs[s].start < runs[s].est;
+		moving += counts_down;
+		key += counts_down ? runs[s].start : -runs[s].est;
 	}
-	tree_set(c->moving, c->leaves, w, moving);
-	tree_set(c->still, c->leaves, w, still);
+	key += any ? c->two_delays : 0;
+	if (c->filed[w] != moving)
+		tree_set(c->trees[c->filed[w]], c->leaves, w, FTH_NEVER);
+	c->filed[w] = moving;
+	tree_set(c->trees[moving], c->leaves, w, c->work[w] > 0 ? key : FTH_NEVER);
 }
 
 static void set_bit(struct fth_central *c, uint32_t w, bool on)
@@ -89,18 +96,24 @@ static void settle(struct fth_central *c, fth_time now)
 {
 	while (c->overdue.len && c->overdue.data[0].time <= now) {
 		struct fth_heap_item item = fth_heap_pop(&c->overdue);
-		if (c->gen[item.a] == item.b)
-			file(c, item.a, now);
+		if (c->runs[item.a].gen == item.b)
+			file(c, item.a / c->slots, now);
 	}
 }
 
 /* A wait in seconds, summed up as the authors' program does. */
 static double wait_seconds(const struct fth_central *c, uint32_t w, double now)
 {
-	double work = (double)c->work[w] / (double)FTH_SEC, est = (double)c->est[w] / (double)FTH_SEC;
-	if (c->start[w] < 0)
-		return work;
-	return (double)c->two_delays / (double)FTH_SEC + work - FTH_MIN(now - c->when[w], est);
+	const struct fth_central_run *runs = &c->runs[(size_t)w * c->slots];
+	double work = (double)c->work[w] / (double)FTH_SEC, done = 0;
+	bool any = false;
+	for (uint32_t s = 0; s < c->slots; s++) {
+		if (runs[s].start < 0)
+			continue;
+		done += FTH_MIN(now - runs[s].when, (double)runs[s].est / (double)FTH_SEC);
+		any = true;
+	}
+	return any ? (double)c->two_delays / (double)FTH_SEC + work - done : work;
 }
 
 static int by_wait(const void *a, const void *b)
@@ -115,13 +128,15 @@ static int by_wait(const void *a, const void *b)
  * was last served stays in front of its equals. */
 static void find_least(struct fth_central *c, fth_time now, uint32_t last)
 {
-	fth_time a = c->moving[1] == FTH_NEVER ? FTH_NEVER : c->moving[1] - now, b = c->still[1];
 	double seconds = (double)now / (double)FTH_SEC;
+	fth_time least = FTH_NEVER;
+	for (uint32_t t = 0; t <= c->slots; t++)
+		if (c->trees[t][1] != FTH_NEVER)
+			least = FTH_MIN(least, c->trees[t][1] - (fth_time)t * now);
 	fth_vec_clear(&c->ties);
-	if (a <= b && a != FTH_NEVER)
-		tree_equal(c, c->moving, 1, c->moving[1]);
-	if (b <= a)
-		tree_equal(c, c->still, 1, c->still[1]);
+	for (uint32_t t = c->slots + 1; t-- > 0;)
+		if (c->trees[t][1] != FTH_NEVER && c->trees[t][1] - (fth_time)t * now == least)
+			tree_equal(c, c->trees[t], 1, c->trees[t][1]);
 	for (size_t k = 0; k < c->ties.len; k++)
 		c->ties.data[k].wait = wait_seconds(c, c->ties.data[k].worker, seconds);
 	if (c->ties.len > 1)
@@ -148,6 +163,27 @@ static uint32_t take_empty(const struct fth_central *c, uint32_t n, uint32_t *re
 	return got;
 }
 
+static void book(struct fth_central *c, uint32_t w, fth_time est, fth_time now)
+{
+	c->work[w] += est;
+	c->booked[w]++;
+	set_bit(c, w, true);
+	file(c, w, now);
+}
+
+/* Then those with a slot to spare, the emptiest first. */
+static uint32_t take_spare(struct fth_central *c, uint32_t n, fth_time est, fth_time now, uint32_t *ret)
+{
+	uint32_t got = 0;
+	for (uint32_t level = 1; level < c->slots && got < n; level++)
+		for (uint32_t w = 0; w < c->n && got < n; w++)
+			if (c->booked[w] == level) {
+				ret[got++] = w;
+				book(c, w, est, now);
+			}
+	return got;
+}
+
 /* The rest to who waits least, and on to the same one while it waits no longer than the next. */
 static void take_least(struct fth_central *c, uint32_t n, fth_time est, fth_time now, uint32_t *ret)
 {
@@ -157,8 +193,7 @@ static void take_least(struct fth_central *c, uint32_t n, fth_time est, fth_time
 		for (size_t i = 0; i < c->ties.len && k < n; i++) {
 			last = c->ties.data[i].worker;
 			ret[k++] = last;
-			c->work[last] += est;
-			file(c, last, now);
+			book(c, last, est, now);
 		}
 	}
 }
@@ -167,38 +202,45 @@ void fth_central_assign(struct fth_central *c, uint32_t n, fth_time est, fth_tim
 {
 	est = FTH_MAX(est, 1); /* nothing is free of charge, or one worker would get it all */
 	settle(c, now);
-	uint32_t empty = take_empty(c, n, ret);
-	for (uint32_t k = 0; k < empty; k++) {
-		c->work[ret[k]] = est;
-		set_bit(c, ret[k], true);
-		file(c, ret[k], now);
-	}
-	take_least(c, n - empty, est, now, ret + empty);
+	uint32_t got = take_empty(c, n, ret);
+	for (uint32_t k = 0; k < got; k++)
+		book(c, ret[k], est, now);
+	if (c->slots > 1)
+		got += take_spare(c, n - got, est, now, ret + got);
+	take_least(c, n - got, est, now, ret + got);
 }
 
-void fth_central_started(struct fth_central *c, uint32_t w, fth_time est, fth_time now, double when)
+void fth_central_started(struct fth_central *c, uint32_t w, uint32_t slot, fth_time est, fth_time now, double when)
 {
+	uint32_t at = w * c->slots + slot;
+	struct fth_central_run *r = &c->runs[at];
 	settle(c, now);
-	c->start[w] = now;
-	c->when[w] = when;
-	c->est[w] = FTH_MAX(est, 1);
-	fth_heap_push(&c->overdue, now + c->est[w], 0, w, ++c->gen[w], 0);
+	*r = (struct fth_central_run){.start = now, .est = FTH_MAX(est, 1), .when = when, .gen = r->gen + 1};
+	fth_heap_push(&c->overdue, now + r->est, 0, at, r->gen, 0);
 	file(c, w, now);
 }
 
-void fth_central_ended(struct fth_central *c, uint32_t w, fth_time est)
+void fth_central_ended(struct fth_central *c, uint32_t w, uint32_t slot, fth_time est, fth_time now)
 {
+	struct fth_central_run *r = &c->runs[(size_t)w * c->slots + slot];
 	c->work[w] -= FTH_MAX(est, 1);
-	c->start[w] = -1;
-	c->gen[w]++;
-	file(c, w, 0);
+	c->booked[w]--;
+	r->start = -1;
+	r->gen++;
+	file(c, w, now);
 	if (c->work[w] <= 0)
 		set_bit(c, w, false);
 }
 
 fth_time fth_central_wait(const struct fth_central *c, uint32_t w, fth_time now)
 {
-	if (c->start[w] < 0)
-		return c->work[w];
-	return c->work[w] + c->two_delays - FTH_MIN(now - c->start[w], c->est[w]);
+	const struct fth_central_run *runs = &c->runs[(size_t)w * c->slots];
+	fth_time wait = c->work[w];
+	bool any = false;
+	for (uint32_t s = 0; s < c->slots; s++)
+		if (runs[s].start >= 0) {
+			wait -= FTH_MIN(now - runs[s].start, runs[s].est);
+			any = true;
+		}
+	return any ? wait + c->two_delays : wait;
 }

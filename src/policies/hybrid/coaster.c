@@ -19,17 +19,15 @@ struct machine {
 struct fth_coaster {
 	FTH_VEC(struct machine) machines; /* in the order in which they were asked for */
 	uint32_t pending, ready, leaving; /* workers */
-	uint32_t nshort, replaced;        /* of the partition without transients */
+	uint32_t replaced;                /* short-only workers given up for transients */
 	/* surge */
 	fth_time seen;      /* all of them were last wanted */
 	fth_time next_look; /* not before */
 };
 
-struct fth_coaster *fth_coaster_new(struct fth_hybrid *h, uint32_t nshort, uint32_t replaced)
+struct fth_coaster *fth_coaster_new(uint32_t replaced)
 {
-	(void)h;
 	struct fth_coaster *c = fth_alloc(sizeof(*c));
-	c->nshort = nshort;
 	c->replaced = replaced;
 	return c;
 }
@@ -276,11 +274,25 @@ bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev)
 
 /* ---- how many there are to be: by the long-load ratio ---- */
 
-double fth_coaster_long_load(const struct fth_hybrid *h)
+/* With so many workers less. */
+static double long_load_without(const struct fth_hybrid *h, uint32_t less)
 {
 	const struct fth_coaster *c = h->coaster;
 	uint32_t total = h->nstatic + c->ready + (h->params->count_pending ? c->pending : 0);
-	return (double)h->central.nbusy / (double)total;
+	return (double)h->central.nbusy / (double)(total - FTH_MIN(less, total - 1));
+}
+
+double fth_coaster_long_load(const struct fth_hybrid *h)
+{
+	return long_load_without(h, 0);
+}
+
+/* One worker too many goes. A machine of several would come back at once if the ratio were above the threshold without it:
+ * it stays until it would not. */
+static bool may_release(struct fth_hybrid *h, double limit)
+{
+	const struct machine *m = choose_to_release(h);
+	return m && fth_coaster_long_load(h) < limit && (m->n == 1 || long_load_without(h, m->n) <= limit);
 }
 
 void fth_coaster_look(struct fth_hybrid *h)
@@ -293,10 +305,25 @@ void fth_coaster_look(struct fth_hybrid *h)
 	if (fth_coaster_long_load(h) > limit) {
 		while (request(h, up) && step != FTH_STEP_ONE && fth_coaster_long_load(h) > limit)
 			;
-	} else if (fth_coaster_long_load(h) < limit) {
-		while (release(h, down) && step == FTH_STEP_LOOP && fth_coaster_long_load(h) < limit)
+	} else {
+		while (may_release(h, limit) && release(h, down) && step == FTH_STEP_LOOP)
 			;
 	}
+}
+
+/* A price or the availability of an offer has changed: what could not be had may be there now; and what the budget no
+ * longer pays for, as the market has it, is let go. */
+void fth_coaster_offer_changed(struct fth_hybrid *h)
+{
+	struct fth_coaster *c = h->coaster;
+	fth_offer_id offer = choose_offer(h);
+	if (offer == FTH_NONE)
+		return;
+	double most = budget(h, offer) * (h->traits->surge ? h->params->peak : 1);
+	while (c->pending + c->ready > most && release(h, "the budget does not pay for it at this price"))
+		;
+	if (fth_coaster_long_load(h) > h->params->threshold)
+		fth_coaster_look(h);
 }
 
 /* ---- or by the work that waits, and that is on its way ---- */

@@ -184,13 +184,14 @@ static bool hand_out(struct fth_hybrid *h, uint32_t w, uint32_t job)
 		fth_hybrid_later(h, FTH_TWO_WAYS, FTH_DUE_NOOP, w, 0);
 		return false;
 	}
-	struct fth_slot *s = &slots_of(h, w)[free_slot(h, w)];
+	uint32_t slot = free_slot(h, w);
+	struct fth_slot *s = &slots_of(h, w)[slot];
 	*s = (struct fth_slot){next_task(j), job, ++h->order, h->when + two->seconds, h->now + two->delay};
 	fth_plan_place_at(h->plan, s->task, x->instance, s->start, (struct fth_reason){"its worker asked for it", {0}});
 	x->long_runs += j->is_long;
 	h->short_work -= j->is_long ? 0 : j->est;
 	if (j->central)
-		fth_central_started(&h->central, w - h->nshort, j->est, h->now, h->when);
+		fth_central_started(&h->central, w - h->nshort, slot, j->est, h->now, h->when);
 	j->refs++; /* the slot's */
 	if (j->listed && !fth_hybrid_has_task(j))
 		fth_surge_unlist(h, job);
@@ -283,7 +284,7 @@ static void clear_slot(struct fth_hybrid *h, uint32_t w, uint32_t slot)
 	x->long_runs -= j->is_long;
 	x->free++;
 	if (j->central)
-		fth_central_ended(&h->central, w - h->nshort, j->est);
+		fth_central_ended(&h->central, w - h->nshort, slot, j->est, h->now);
 	*s = (struct fth_slot){.task = FTH_NONE};
 }
 
@@ -464,6 +465,10 @@ static void take_event(struct fth_hybrid *h, const struct fth_event *ev)
 		if (h->coaster)
 			fth_coaster_doomed(h, ev->instance);
 		break;
+	case FTH_EV_OFFER_CHANGED:
+		if (h->coaster)
+			fth_coaster_offer_changed(h);
+		break;
 	default:
 		if (h->coaster)
 			fth_coaster_event(h, ev);
@@ -635,10 +640,10 @@ int fth_hybrid_new(void **self, const struct fth_view *view, const struct fth_hy
 		replaced = (uint32_t)(p->p * nshort + 1e-9);
 	h->nstatic = workers - replaced;
 	h->nshort = nshort - replaced;
-	fth_central_init(&h->central, h->nstatic - h->nshort, p->delay);
+	fth_central_init(&h->central, h->nstatic - h->nshort, (uint32_t)p->slots, p->delay);
 	fth_hints_init(&h->hints, &h->central);
 	if (t->transients)
-		h->coaster = fth_coaster_new(h, nshort, replaced);
+		h->coaster = fth_coaster_new(replaced);
 	*self = h;
 	return 0;
 }
@@ -664,6 +669,7 @@ void fth_hybrid_free(void *self)
 	fth_vec_release(&h->free_jobs);
 	fth_map_release(&h->job_of);
 	fth_vec_release(&h->chosen);
+	fth_vec_release(&h->on_transients);
 	fth_vec_release(&h->ends);
 	fth_vec_release(&h->arrivals);
 	fth_vec_release(&h->gone);

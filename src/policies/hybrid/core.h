@@ -155,7 +155,7 @@ struct fth_hybrid {
 	FTH_VEC(struct fth_hjob) jobs;
 	FTH_VEC(uint32_t) free_jobs;
 	struct fth_map job_of;              /* job id -> jobs[] */
-	FTH_VEC(uint32_t) chosen;           /* scratch of probing */
+	FTH_VEC(uint32_t) chosen, on_transients; /* scratch of probing */
 	FTH_VEC(struct fth_end) ends;       /* of this round */
 	FTH_VEC(fth_job_id) arrivals;
 	FTH_VEC(struct fth_event) gone;     /* instances, dealt with when what ended on them is */
@@ -213,13 +213,13 @@ double fth_coaster_long_load(const struct fth_hybrid *h);
 void fth_surge_arrival(struct fth_hybrid *h, const struct fth_hjob *j);
 
 /* coaster.c: the transient part of the short partition. */
-/* NULL: there is no spot offer to be had. */
-struct fth_coaster *fth_coaster_new(struct fth_hybrid *h, uint32_t nshort, uint32_t replaced);
+struct fth_coaster *fth_coaster_new(uint32_t replaced);
 void fth_coaster_free(struct fth_coaster *c);
 /* It is gone; what ended on it is dealt with first. */
 void fth_coaster_doomed(struct fth_hybrid *h, fth_instance_id id);
 /* True if the event was about a transient. */
 bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev);
+void fth_coaster_offer_changed(struct fth_hybrid *h);
 /* The long load may have changed. */
 void fth_coaster_look(struct fth_hybrid *h);
 /* A slot of a draining worker was freed, or its wait is over. */

@@ -123,21 +123,23 @@ static void third_round(struct fth_hybrid *h, struct search *s, uint32_t probes)
 		fth_vec_push(&h->chosen, fallback_worker(h));
 }
 
-/* Enough probes must be where nobody can take the machine away: those on transients beyond the number that may be
- * there go to short-only workers that stay. */
+/* Enough probes must be where nobody can take the machine away: while too many are on transients, one of those, drawn,
+ * goes to a worker that stays, drawn too. */
 static void keep_copies(struct fth_hybrid *h, const struct fth_hjob *j)
 {
 	uint32_t need = h->params->rule == FTH_RULE_TASK ? j->ntasks : h->params->rule == FTH_RULE_JOB ? 1 : 0;
-	uint32_t may = (uint32_t)h->chosen.len - need;
-	if (!h->up.len || !h->nshort)
+	uint32_t may = (uint32_t)h->chosen.len - FTH_MIN(need, (uint32_t)h->chosen.len);
+	if (!h->up.len)
 		return;
-	for (size_t k = 0; k < h->chosen.len; k++) {
-		if (!h->workers.data[h->chosen.data[k]].transient)
-			continue;
-		if (may)
-			may--;
-		else
-			h->chosen.data[k] = fth_draw_below(&h->draw, h->nshort);
+	fth_vec_clear(&h->on_transients);
+	for (uint32_t k = 0; k < h->chosen.len; k++)
+		if (h->workers.data[h->chosen.data[k]].transient)
+			fth_vec_push(&h->on_transients, k);
+	uint32_t *at = h->on_transients.data;
+	for (uint32_t n = (uint32_t)h->on_transients.len; n > may; n--) {
+		uint32_t k = fth_draw_below(&h->draw, n), probe = at[k];
+		memmove(at + k, at + k + 1, (n - k - 1) * sizeof(*at));
+		h->chosen.data[probe] = fth_hybrid_safe_worker(h);
 	}
 }
 

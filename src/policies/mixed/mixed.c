@@ -16,7 +16,15 @@ static bool is_service(const struct fth_view *v, const struct fth_task *t)
 	return j && j->kind == FTH_JOB_SERVICE;
 }
 
-static fth_price price_of(const struct fth_view *v, fth_offer_id o)
+/* Must the task go if a service with this target needs its room? Batch must, and services that may be away more often. */
+static bool gives_way(const struct mixed *m, const struct fth_view *v, const struct fth_task *t, double target)
+{
+	const struct fth_job *j = fth_view_job(v, t->job);
+	return t->state != FTH_TASK_STOPPING && !fth_map_get(&m->sent, t->id, NULL) &&
+	       (j->kind != FTH_JOB_SERVICE || mixed_target(m, j) < target);
+}
+
+fth_price mixed_price(const struct fth_view *v, fth_offer_id o)
 {
 	return v->catalog->offers[o].price;
 }
@@ -35,6 +43,8 @@ static void add_spot(struct mixed *m, const struct fth_view *v, fth_instance_id 
 static void look_around(struct mixed *m, const struct fth_view *v)
 {
 	fth_vec_clear(&m->board);
+	fth_vec_clear(&m->apart);
+	fth_map_clear(&m->sent);
 	memset(m->have, 0, (m->noffers + 1) * sizeof(*m->have));
 	for (fth_instance_id id = v->first_instance; id != FTH_NONE;) {
 		const struct fth_instance *i = fth_view_instance(v, id);
@@ -46,13 +56,13 @@ static void look_around(struct mixed *m, const struct fth_view *v)
 	}
 }
 
-static fth_instance_id rent(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, fth_offer_id offer, const char *why)
+struct mixed_spot *mixed_rent(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, fth_offer_id offer, const char *why)
 {
 	static const struct fth_res none;
-	fth_instance_id id = fth_plan_launch(plan, &offer, 1, (struct fth_reason){why, {price_of(v, offer), 0, 0}});
+	fth_instance_id id = fth_plan_launch(plan, &offer, 1, (struct fth_reason){why, {mixed_price(v, offer), 0, 0}});
 	m->have[offer]++;
 	add_spot(m, v, id, offer, &none, false);
-	return id;
+	return &fth_vec_last(&m->board);
 }
 
 /* Persistent requests: what is missing of the pool is asked for whenever it can be had. */
@@ -60,89 +70,123 @@ static void hold_pool(struct mixed *m, const struct fth_view *v, struct fth_plan
 {
 	for (fth_offer_id i = 0; i < m->noffers; i++)
 		while (m->have[i] < m->want[i] && v->catalog->offers[i].available)
-			rent(m, v, plan, i, "held for the services, $0/h");
+			mixed_rent(m, v, plan, i, "held for the services, $0/h");
 }
 
 /* ---- placing ---- */
 
-static const struct fth_alt *alt_on(const struct fth_view *v, const struct fth_task *t, fth_type_id type)
+const struct fth_alt *mixed_alt(const struct fth_view *v, const struct fth_task *t, fth_type_id type)
 {
 	return fth_kind_on_type(&v->kinds[t->kind], &v->catalog->types[type]);
 }
 
-static bool fits(const struct fth_view *v, const struct fth_task *t, const struct mixed_spot *s)
+/* Is there a task on it, or sent to it by this plan, that this one must be kept apart from? */
+static bool clashes(const struct mixed *m, const struct fth_view *v, const struct fth_task *t, const struct mixed_spot *s, bool services_only)
 {
-	const struct fth_alt *alt = alt_on(v, t, s->type);
-	return alt && fth_res_fits(&alt->demand, &s->room);
+	fth_sym group = fth_view_job(v, t->job)->anti_affinity;
+	const struct fth_instance *i = group ? fth_view_instance(v, s->id) : NULL;
+	for (fth_task_id id = i ? i->first_committed : FTH_NONE; id != FTH_NONE;) {
+		const struct fth_task *other = fth_view_task(v, id);
+		const struct fth_job *j = fth_view_job(v, other->job);
+		id = other->next_committed;
+		if (j->anti_affinity == group && !fth_map_get(&m->sent, other->id, NULL) &&
+		    !(services_only && j->kind != FTH_JOB_SERVICE))
+			return true;
+	}
+	for (size_t k = 0; group && k < m->apart.len; k++)
+		if (m->apart.data[k].instance == s->id && m->apart.data[k].group == group)
+			return true;
+	return false;
 }
 
-static struct mixed_spot *find_room(struct mixed *m, const struct fth_view *v, const struct fth_task *t, bool ready)
+static bool fits(const struct mixed *m, const struct fth_view *v, const struct fth_task *t, const struct mixed_spot *s)
+{
+	const struct fth_alt *alt = mixed_alt(v, t, s->type);
+	return alt && fth_res_fits(&alt->demand, &s->room) && !clashes(m, v, t, s, false);
+}
+
+static struct mixed_spot *find_among(struct mixed *m, const struct fth_view *v, const struct fth_task *t, bool ready)
 {
 	for (size_t k = 0; k < m->board.len; k++)
-		if (m->board.data[k].ready == ready && fits(v, t, &m->board.data[k]))
+		if (m->board.data[k].ready == ready && fits(m, v, t, &m->board.data[k]))
 			return &m->board.data[k];
 	return NULL;
 }
 
-static void send_to(const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t, struct mixed_spot *s, const char *why)
+struct mixed_spot *mixed_find_room(struct mixed *m, const struct fth_view *v, const struct fth_task *t)
 {
-	struct fth_reason reason = {why, {price_of(v, s->offer), 0, 0}};
-	fth_res_sub(&s->room, &alt_on(v, t, s->type)->demand);
+	struct mixed_spot *s = find_among(m, v, t, true);
+	return s ? s : find_among(m, v, t, false);
+}
+
+void mixed_take_room(struct mixed *m, const struct fth_view *v, const struct fth_task *t, struct mixed_spot *s)
+{
+	fth_sym group = fth_view_job(v, t->job)->anti_affinity;
+	fth_res_sub(&s->room, &mixed_alt(v, t, s->type)->demand);
+	if (group)
+		fth_vec_push(&m->apart, ((struct mixed_apart){s->id, group}));
+}
+
+void mixed_send(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t, struct mixed_spot *s,
+		const char *why)
+{
+	struct fth_reason reason = {why, {mixed_price(v, s->offer), 0, 0}};
+	mixed_take_room(m, v, t, s);
 	if (t->state == FTH_TASK_WAITING)
 		fth_plan_place(plan, t->id, s->id, reason);
 	else
 		fth_plan_migrate(plan, t->id, s->id, reason);
 }
 
-/* Would the machine hold the task if its batch tasks went? */
-static bool would_fit(const struct fth_view *v, const struct fth_task *t, const struct mixed_spot *s)
+/* Would the machine hold the task if those that give way went? */
+static bool would_fit(const struct mixed *m, const struct fth_view *v, const struct fth_task *t, const struct mixed_spot *s)
 {
 	const struct fth_instance *i = fth_view_instance(v, s->id);
-	const struct fth_alt *alt = alt_on(v, t, s->type);
+	const struct fth_alt *alt = mixed_alt(v, t, s->type);
 	struct fth_res room = s->room;
-	if (!alt || !i)
+	double target = mixed_target(m, fth_view_job(v, t->job));
+	if (!alt || !i || clashes(m, v, t, s, true))
 		return false;
 	for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 		const struct fth_task *other = fth_view_task(v, id);
-		const struct fth_alt *there = alt_on(v, other, s->type);
+		const struct fth_alt *there = mixed_alt(v, other, s->type);
 		id = other->next_committed;
-		if (!is_service(v, other) && other->state != FTH_TASK_STOPPING && there)
+		if (there && gives_way(m, v, other, target))
 			fth_res_add(&room, &there->demand);
 	}
 	return fth_res_fits(&alt->demand, &room);
 }
 
-/* Batch tasks leave, the one that came last first, until there is room. A task is sent away once: what has been sent is not on the
- * list of the next search because its room is in s->room already. */
-static void evict_for(const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t, struct mixed_spot *s,
-		      struct fth_map *sent)
+/* Tasks leave, the one that came last first, until there is room. A task is sent away once: its room is in s->room from then on. */
+static void evict_for(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t, struct mixed_spot *s)
 {
 	const struct fth_instance *i = fth_view_instance(v, s->id);
-	uint64_t known;
-	for (fth_task_id id = i->last_committed; id != FTH_NONE && !fits(v, t, s);) {
+	double target = mixed_target(m, fth_view_job(v, t->job));
+	for (fth_task_id id = i->last_committed; id != FTH_NONE && !fits(m, v, t, s);) {
 		const struct fth_task *other = fth_view_task(v, id);
-		const struct fth_alt *there = alt_on(v, other, s->type);
+		const struct fth_alt *there = mixed_alt(v, other, s->type);
 		id = other->prev_committed;
-		if (is_service(v, other) || other->state == FTH_TASK_STOPPING || !there || fth_map_get(sent, other->id, &known))
+		if (!there || !gives_way(m, v, other, target))
 			continue;
-		fth_map_put(sent, other->id, 1);
-		fth_plan_preempt(plan, other->id, (struct fth_reason){"a service needs its room at $0/h", {price_of(v, s->offer), 0, 0}});
+		m->unserved |= is_service(v, other);
+		fth_map_put(&m->sent, other->id, 1);
+		fth_plan_preempt(plan, other->id, (struct fth_reason){"a service needs its room at $0/h", {mixed_price(v, s->offer), 0, 0}});
 		fth_res_add(&s->room, &there->demand);
 	}
 }
 
-static bool place_service(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t, struct fth_map *sent)
+static bool place_service(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t)
 {
-	struct mixed_spot *s = find_room(m, v, t, true);
+	struct mixed_spot *s = find_among(m, v, t, true);
 	for (size_t k = 0; k < m->board.len && !s; k++)
-		if (m->board.data[k].ready && would_fit(v, t, &m->board.data[k])) {
-			evict_for(v, plan, t, &m->board.data[k], sent);
-			s = fits(v, t, &m->board.data[k]) ? &m->board.data[k] : NULL;
+		if (m->board.data[k].ready && would_fit(m, v, t, &m->board.data[k])) {
+			evict_for(m, v, plan, t, &m->board.data[k]);
+			s = fits(m, v, t, &m->board.data[k]) ? &m->board.data[k] : NULL;
 		}
 	if (!s && t->state == FTH_TASK_WAITING)
-		s = find_room(m, v, t, false);
+		s = find_among(m, v, t, false);
 	if (s)
-		send_to(v, plan, t, s, "a service task, on a machine of $0/h");
+		mixed_send(m, v, plan, t, s, "a service task, on a machine of $0/h");
 	return s != NULL;
 }
 
@@ -165,119 +209,18 @@ static bool services_stirred(const struct mixed *m, const struct fth_round *roun
 	return m->unserved;
 }
 
-static void place_services(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, struct fth_map *sent)
+static void place_services(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
 {
 	m->unserved = false;
-	for (fth_job_id id = v->first_job; id != FTH_NONE;) {
-		const struct fth_job *j = fth_view_job(v, id);
-		id = j->next;
-		for (uint32_t k = 0; j->kind == FTH_JOB_SERVICE && k < j->ntasks; k++) {
+	for (size_t n = 0; n < m->services.len; n++) {
+		const struct fth_job *j = fth_view_job(v, m->services.data[n].job);
+		for (uint32_t k = 0; j && k < j->ntasks; k++) {
 			const struct fth_task *t = fth_view_task(v, j->first_task + k);
 			const struct fth_instance *at = t && t->target != FTH_NONE ? fth_view_instance(v, t->target) : NULL;
 			bool doomed = at && at->revoked && t->state != FTH_TASK_STOPPING;
 			if (t && (t->state == FTH_TASK_WAITING || doomed))
-				m->unserved |= !place_service(m, v, plan, t, sent);
+				m->unserved |= !place_service(m, v, plan, t);
 		}
-	}
-}
-
-/* ---- batch ---- */
-
-static fth_offer_id cheapest_for(const struct fth_view *v, const struct fth_task *t, enum fth_market market)
-{
-	const struct fth_catalog *c = v->catalog;
-	fth_offer_id best = FTH_NONE;
-	for (fth_offer_id i = 0; i < c->noffers; i++) {
-		const struct fth_alt *alt = alt_on(v, t, c->offers[i].type);
-		if (c->offers[i].market != market || !c->offers[i].available || !alt ||
-		    !fth_res_fits(&alt->demand, &c->types[c->offers[i].type].capacity))
-			continue;
-		if (best == FTH_NONE || c->offers[i].price < c->offers[best].price)
-			best = i;
-	}
-	return best;
-}
-
-/* Could the services' pool ever hold it, if nothing else were there? */
-static bool pool_could(const struct mixed *m, const struct fth_view *v, const struct fth_task *t)
-{
-	for (fth_offer_id i = 0; i < m->noffers; i++) {
-		const struct fth_alt *alt = m->want[i] ? alt_on(v, t, v->catalog->offers[i].type) : NULL;
-		if (alt && fth_res_fits(&alt->demand, &v->catalog->types[v->catalog->offers[i].type].capacity))
-			return true;
-	}
-	return false;
-}
-
-static fth_offer_id offer_for(const struct mixed *m, const struct fth_view *v, const struct fth_task *t)
-{
-	enum mixed_batch b = (enum mixed_batch)m->params->batch;
-	fth_offer_id spot;
-	if (b == BATCH_NONE || (b == BATCH_STUCK && pool_could(m, v, t)))
-		return FTH_NONE;
-	if (b == BATCH_ON_DEMAND)
-		return cheapest_for(v, t, FTH_ON_DEMAND);
-	spot = cheapest_for(v, t, FTH_SPOT);
-	return spot != FTH_NONE ? spot : cheapest_for(v, t, FTH_ON_DEMAND);
-}
-
-static bool place_batch(struct mixed *m, const struct fth_view *v, struct fth_plan *plan, const struct fth_task *t)
-{
-	struct mixed_spot *s = find_room(m, v, t, true);
-	if (!s)
-		s = find_room(m, v, t, false);
-	if (!s) {
-		fth_offer_id offer = offer_for(m, v, t);
-		if (offer == FTH_NONE)
-			return false;
-		rent(m, v, plan, offer, "rented for batch work, $0/h");
-		s = &fth_vec_last(&m->board);
-		if (!fits(v, t, s))
-			return false;
-	}
-	send_to(v, plan, t, s, "batch work on a machine of $0/h");
-	return true;
-}
-
-/* Tasks that start together are placed together or not at all. */
-static bool gang_fits(struct mixed *m, const struct fth_view *v, const struct fth_job *j)
-{
-	struct mixed_spot *before = fth_alloc((m->board.len + 1) * sizeof(*before));
-	bool ok = true;
-	if (m->board.len)
-		memcpy(before, m->board.data, m->board.len * sizeof(*before));
-	for (uint32_t k = 0; k < j->ntasks && ok; k++) {
-		const struct fth_task *t = fth_view_task(v, j->first_task + k);
-		if (!t || t->state != FTH_TASK_WAITING)
-			continue;
-		struct mixed_spot *s = find_room(m, v, t, true);
-		s = s ? s : find_room(m, v, t, false);
-		if (s)
-			fth_res_sub(&s->room, &alt_on(v, t, s->type)->demand);
-		else
-			ok = offer_for(m, v, t) != FTH_NONE;
-	}
-	if (m->board.len)
-		memcpy(m->board.data, before, m->board.len * sizeof(*before));
-	free(before);
-	return ok;
-}
-
-/* First come first served: the first that finds no room keeps those behind it waiting. */
-static void place_waiting(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
-{
-	fth_job_id gang = FTH_NONE;
-	for (fth_task_id id = v->first_waiting; id != FTH_NONE;) {
-		const struct fth_task *t = fth_view_task(v, id);
-		const struct fth_job *j = fth_view_job(v, t->job);
-		id = t->next_waiting;
-		if (!j || j->kind == FTH_JOB_SERVICE)
-			continue;
-		if (j->kind != FTH_JOB_INDEPENDENT && gang != j->id && !gang_fits(m, v, j))
-			return;
-		gang = j->id;
-		if (!place_batch(m, v, plan, t))
-			return;
 	}
 }
 
@@ -291,27 +234,27 @@ static void save_batch(struct mixed *m, const struct fth_view *v, const struct f
 			const struct fth_task *t = fth_view_task(v, id);
 			id = t->next_committed;
 			if (!is_service(v, t) && t->state != FTH_TASK_STOPPING)
-				fth_plan_preempt(plan, t->id, (struct fth_reason){"its machine of $0/h will be taken", {price_of(v, i->offer), 0, 0}});
+				fth_plan_preempt(plan, t->id, (struct fth_reason){"its machine of $0/h will be taken", {mixed_price(v, i->offer), 0, 0}});
 		}
 	}
 }
 
-/* What is empty and not of the pool goes. */
+/* What is empty and not of the pool goes. The board has the instances by id, too. */
 static void release_empty(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
 {
+	size_t k = m->board.len;
 	for (fth_instance_id id = v->last_instance; id != FTH_NONE;) {
 		const struct fth_instance *i = fth_view_instance(v, id);
 		id = i->prev;
 		if (i->leaving || i->revoked || i->ncommitted || i->nheld || m->have[i->offer] <= m->want[i->offer])
 			continue;
-		bool used = false; /* by this plan */
-		for (size_t k = 0; k < m->board.len && !used; k++)
-			used = m->board.data[k].id == i->id &&
-			       !fth_res_equal(&m->board.data[k].room, &v->catalog->types[i->type].capacity);
-		if (used)
-			continue;
+		while (k && m->board.data[k - 1].id > i->id)
+			k--;
+		if (k && m->board.data[k - 1].id == i->id &&
+		    !fth_res_equal(&m->board.data[k - 1].room, &v->catalog->types[i->type].capacity))
+			continue; /* this plan uses it */
 		m->have[i->offer]--;
-		fth_plan_terminate(plan, i->id, (struct fth_reason){"empty, and not needed for the services, at $0/h", {price_of(v, i->offer), 0, 0}});
+		fth_plan_terminate(plan, i->id, (struct fth_reason){"empty, and not needed for the services, at $0/h", {mixed_price(v, i->offer), 0, 0}});
 	}
 }
 
@@ -342,6 +285,12 @@ static void fini(void *self)
 	free(m->seen);
 	free(m->was_up);
 	fth_vec_release(&m->board);
+	fth_vec_release(&m->services);
+	fth_vec_release(&m->apart);
+	fth_vec_release(&m->again);
+	fth_vec_release(&m->ideal);
+	fth_map_release(&m->holds);
+	fth_map_release(&m->sent);
 	free(m);
 }
 
@@ -349,28 +298,30 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 {
 	struct mixed *m = self;
 	const struct fth_view *v = round->view;
-	struct fth_map sent = {0};
 	mixed_watch(m, round);
 	for (size_t e = 0; e < round->nevents; e++) {
 		const struct fth_event *ev = &round->events[e];
 		const struct fth_job *j = ev->kind == FTH_EV_JOB_SUBMITTED ? fth_view_job(v, ev->job) : NULL;
-		m->replan |= (j && j->kind == FTH_JOB_SERVICE) || (ev->kind == FTH_EV_JOB_CANCELLED && m->any_service);
+		m->displaced |= ev->kind == FTH_EV_TASK_LOST || ev->kind == FTH_EV_TASK_LEFT;
+		m->replan |= (j && j->kind == FTH_JOB_SERVICE) || (ev->kind == FTH_EV_JOB_CANCELLED && m->services.len);
 	}
 	if (m->replan) {
 		int r = mixed_plan_pool(m, v, plan);
 		m->unserved = true;
+		m->imagined = false;
 		if (r)
 			return r;
 	}
 	look_around(m, v);
 	hold_pool(m, v, plan);
 	save_batch(m, v, round, plan);
-	if (m->any_service && services_stirred(m, round))
-		place_services(m, v, plan, &sent);
-	if (!sent.len) /* what was sent away must not come back into the room before the service is there */
-		place_waiting(m, v, plan);
+	if (m->services.len && services_stirred(m, round))
+		place_services(m, v, plan);
+	if (m->sent.len)
+		m->displaced = true;
+	else /* what was sent away must not come back into the room before the service is there */
+		mixed_place_batch(m, v, plan);
 	release_empty(m, v, plan);
-	fth_map_release(&sent);
 	return 0;
 }
 
@@ -395,7 +346,7 @@ static const char *const batches[] = {"stuck", "none", "spot", "on-demand", NULL
 
 static const struct fth_param tr_params[] = {
 	{"availability", FTH_PARAM_REAL, offsetof(struct mixed_params, availability), "0.99999", 0.000001, 0.999999999, NULL,
-	 "share of time for which the services' capacity must be there"},
+	 "share of time for which a service that does not say so itself must be there"},
 	{"failure", FTH_PARAM_REAL, offsetof(struct mixed_params, failure), "0", 0, 0.5, NULL, "share of time for which any machine has failed"},
 	{"pool", FTH_PARAM_CHOICE, offsetof(struct mixed_params, pool), "search", 0, 0, pools, "what chooses the pool"},
 	BATCH_PARAM("stuck"),

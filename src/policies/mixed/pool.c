@@ -2,6 +2,8 @@
 /* The services' pool: how much they need, and which machines hold that with the availability asked for. */
 #include "policies/mixed/mixed.h"
 
+enum { TASKS_MAX = 1000000 };
+
 /* How long each offer could be had: what its availability is estimated from where the catalog does not tell it. */
 void mixed_watch(struct mixed *m, const struct fth_round *round)
 {
@@ -22,29 +24,67 @@ static double availability_of(const struct mixed *m, const struct fth_offer *o, 
 	return FTH_MAX(FTH_MIN(p, 0.99999), 1e-6);
 }
 
-static void sum_services(struct mixed *m, const struct fth_view *v)
+double mixed_target(const struct mixed *m, const struct fth_job *j)
 {
-	memset(&m->served, 0, sizeof(m->served));
-	m->any_service = false;
+	return j->availability > 0 ? j->availability : m->params->availability;
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct mixed_service *x = a, *y = b;
+	if (x->target != y->target)
+		return x->target > y->target ? -1 : 1;
+	return (x->job > y->job) - (x->job < y->job);
+}
+
+static void list_services(struct mixed *m, const struct fth_view *v)
+{
+	fth_vec_clear(&m->services);
 	for (fth_job_id id = v->first_job; id != FTH_NONE;) {
 		const struct fth_job *j = fth_view_job(v, id);
 		id = j->next;
-		if (j->kind != FTH_JOB_SERVICE)
+		if (j->kind == FTH_JOB_SERVICE)
+			fth_vec_push(&m->services, ((struct mixed_service){j->id, mixed_target(m, j)}));
+	}
+	if (m->services.len)
+		qsort(m->services.data, m->services.len, sizeof(*m->services.data), by_target);
+}
+
+/* Tasks of services that are alike: what is counted is tasks, and what a machine is worth is how many of them it holds. */
+struct group {
+	fth_kind_id kind;
+	bool apart; /* never two on a machine */
+	uint32_t tasks;
+};
+typedef FTH_VEC(struct group) groups;
+
+static void add_job(const struct fth_view *v, fth_job_id job, groups *list)
+{
+	const struct fth_job *j = fth_view_job(v, job);
+	for (uint32_t k = 0; k < j->ntasks; k++) {
+		const struct fth_task *t = fth_view_task(v, j->first_task + k);
+		struct group g = {t ? t->kind : 0, j->anti_affinity != 0, 1};
+		size_t at = 0;
+		if (!t || t->state == FTH_TASK_DONE)
 			continue;
-		m->any_service = true;
-		for (uint32_t k = 0; k < j->ntasks; k++) {
-			const struct fth_task *t = fth_view_task(v, j->first_task + k);
-			if (t && v->kinds[t->kind].nalts)
-				fth_res_add(&m->served, &v->kinds[t->kind].alts[v->kinds[t->kind].nalts - 1].demand);
-		}
+		while (at < list->len && (list->data[at].kind != g.kind || list->data[at].apart != g.apart))
+			at++;
+		if (at < list->len)
+			list->data[at].tasks++;
+		else
+			fth_vec_push(list, g);
 	}
 }
 
-/* Capacity is counted in whole CPUs, or GPUs where no CPU is asked for. */
-static uint64_t units(const struct fth_res *r)
+static uint64_t tasks_on(const struct fth_view *v, const struct group *g, fth_type_id type)
 {
-	int64_t milli = r->v[FTH_CPU] ? r->v[FTH_CPU] : r->v[FTH_GPU];
-	return (uint64_t)((milli + 999) / 1000);
+	const struct fth_instance_type *t = &v->catalog->types[type];
+	const struct fth_alt *alt = fth_kind_on_type(&v->kinds[g->kind], t);
+	int64_t most = alt ? (g->apart ? 1 : TASKS_MAX) : 0;
+	for (int i = 0; i < FTH_RES_MAX && most; i++)
+		if (alt->demand.v[i] > 0)
+			most = FTH_MIN(most, t->capacity.v[i] / alt->demand.v[i]);
+	return (uint64_t)FTH_MAX(most, 0);
 }
 
 static fth_price on_demand_price(const struct fth_catalog *c, fth_type_id type)
@@ -56,20 +96,17 @@ static fth_price on_demand_price(const struct fth_catalog *c, fth_type_id type)
 	return best;
 }
 
-static void hold_on_demand(struct mixed *m, const struct fth_view *v)
+static void hold_on_demand(struct mixed *m, const struct fth_view *v, const struct group *g)
 {
 	const struct fth_catalog *c = v->catalog;
 	fth_offer_id best = FTH_NONE;
-	uint64_t need = units(&m->served), best_n = 0;
+	uint64_t best_n = 0;
 	double best_cost = 0;
 	for (fth_offer_id i = 0; i < m->noffers; i++) {
-		const struct fth_instance_type *t = &c->types[c->offers[i].type];
-		uint64_t each = (uint64_t)(m->served.v[FTH_CPU] ? t->capacity.v[FTH_CPU] : t->capacity.v[FTH_GPU]) / 1000;
-		if (c->offers[i].market != FTH_ON_DEMAND || !each)
+		uint64_t each = c->offers[i].market == FTH_ON_DEMAND ? tasks_on(v, g, c->offers[i].type) : 0;
+		if (!each)
 			continue;
-		uint64_t n = (need + each - 1) / each;
-		if (t->capacity.v[FTH_MEM] > 0)
-			n = FTH_MAX(n, (uint64_t)((m->served.v[FTH_MEM] + t->capacity.v[FTH_MEM] - 1) / t->capacity.v[FTH_MEM]));
+		uint64_t n = (g->tasks + each - 1) / each;
 		double cost = (double)n * (double)c->offers[i].price;
 		if (best == FTH_NONE || cost < best_cost) {
 			best = i;
@@ -78,7 +115,7 @@ static void hold_on_demand(struct mixed *m, const struct fth_view *v)
 		}
 	}
 	if (best != FTH_NONE)
-		m->want[best] = (uint32_t)FTH_MIN(best_n, (uint64_t)1000000);
+		m->want[best] += (uint32_t)best_n;
 }
 
 static fth_spot_planner *planner(const struct mixed *m)
@@ -86,34 +123,36 @@ static fth_spot_planner *planner(const struct mixed *m)
 	return m->params->pool == POOL_TR ? fth_spot_tr : m->params->pool == POOL_TR_ARTIFACT ? fth_spot_tr_artifact : fth_spot_search;
 }
 
+/* What the pools of all targets have together. */
+struct pool_sum {
+	double cost, units, availability;
+};
+
 /* The pool of spot offers; false: there is none that meets the target for less than on demand. */
-static bool hold_spot(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
+static bool hold_spot(struct mixed *m, const struct fth_view *v, const struct group *g, double target, struct pool_sum *sum)
 {
 	const struct fth_catalog *c = v->catalog;
 	struct fth_spot_offer *offers = fth_alloc((m->noffers + 1) * sizeof(*offers));
 	fth_offer_id *ids = fth_alloc((m->noffers + 1) * sizeof(*ids));
-	struct fth_spot_problem p = {.offers = offers, .capacity = FTH_MAX(units(&m->served), (uint64_t)1), .target = m->params->availability,
-				     .failure = m->params->failure, .memory = m->served.v[FTH_MEM]};
+	struct fth_spot_problem p = {.offers = offers, .capacity = g->tasks, .target = target, .failure = m->params->failure};
 	for (fth_offer_id i = 0; i < m->noffers; i++) {
 		const struct fth_offer *o = &c->offers[i];
-		const struct fth_instance_type *t = &c->types[o->type];
-		int64_t each = (m->served.v[FTH_CPU] ? t->capacity.v[FTH_CPU] : t->capacity.v[FTH_GPU]) / 1000;
-		if (o->market != FTH_SPOT || each < 1 || o->price <= 0)
+		uint64_t each = o->market == FTH_SPOT && o->price > 0 ? tasks_on(v, g, o->type) : 0;
+		if (!each)
 			continue;
 		ids[p.noffers] = i;
-		offers[p.noffers++] = (struct fth_spot_offer){.type = "", .zone = "", .capacity = (uint64_t)each, .price = fth_usd(o->price),
-							      .on_demand = fth_usd(on_demand_price(c, o->type)),
-							      .availability = availability_of(m, o, i), .memory = t->capacity.v[FTH_MEM]};
+		offers[p.noffers++] = (struct fth_spot_offer){.type = "", .zone = "", .capacity = each, .price = fth_usd(o->price),
+							      .on_demand = fth_usd(on_demand_price(c, o->type)), .availability = availability_of(m, o, i)};
 	}
 	struct fth_spot_plan pool;
 	bool found = false;
 	if (p.noffers && !planner(m)(&p, &pool, NULL)) {
 		found = pool.met && !pool.fallback;
 		for (uint32_t k = 0; k < p.noffers && found; k++)
-			m->want[ids[k]] = pool.count[k];
-		fth_plan_note(plan, "pool cost/h", pool.cost);
-		fth_plan_note(plan, "pool availability", pool.availability);
-		fth_plan_note(plan, "pool units", (double)pool.total);
+			m->want[ids[k]] += pool.count[k];
+		sum->cost += pool.cost;
+		sum->units += (double)pool.total;
+		sum->availability *= pool.availability;
 		fth_spot_plan_release(&pool);
 	}
 	free(offers);
@@ -121,14 +160,34 @@ static bool hold_spot(struct mixed *m, const struct fth_view *v, struct fth_plan
 	return found;
 }
 
+/*
+ * One pool for each target and kind of task, the strictest target first, all in one: who must be there most is served first, from any of
+ * it. The second target's pools are asked for a2 / a1 together, so that all are there for a2, and k pools of one target for the k-th root
+ * each (pools that share kinds of machines are there together at least as often as independent ones).
+ */
 int mixed_plan_pool(struct mixed *m, const struct fth_view *v, struct fth_plan *plan)
 {
+	struct pool_sum sum = {.availability = 1};
+	double stricter = 1;
+	groups list = {0};
 	m->replan = false;
-	sum_services(m, v);
+	list_services(m, v);
 	memset(m->want, 0, (m->noffers + 1) * sizeof(*m->want));
-	if (!m->any_service)
-		return 0;
-	if (!m->transient || !hold_spot(m, v, plan))
-		hold_on_demand(m, v);
+	for (size_t k = 0; k < m->services.len;) {
+		double target = m->services.data[k].target;
+		fth_vec_clear(&list);
+		for (; k < m->services.len && (m->services.data[k].target == target || !m->transient); k++)
+			add_job(v, m->services.data[k].job, &list);
+		for (size_t g = 0; g < list.len; g++)
+			if (!m->transient || !hold_spot(m, v, &list.data[g], fth_tier_target(target / stricter, (unsigned)list.len), &sum))
+				hold_on_demand(m, v, &list.data[g]);
+		stricter = target;
+	}
+	fth_vec_release(&list);
+	if (sum.units > 0) {
+		fth_plan_note(plan, "pool cost/h", sum.cost);
+		fth_plan_note(plan, "pool availability", sum.availability);
+		fth_plan_note(plan, "pool units", sum.units);
+	}
 	return 0;
 }
