@@ -308,14 +308,13 @@ static bool goes_first(const struct own_task *a, const struct own_task *b)
 	return a->id < b->id;
 }
 
-static const struct own *sorting; /* qsort takes no argument; the policy runs in one thread */
-
-static int by_urgency(const void *a, const void *b)
+static int by_urgency(const void *a, const void *b, void *arg)
 {
+	const struct own *o = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	if (x == y)
 		return 0;
-	return goes_first(&sorting->tasks.data[x], &sorting->tasks.data[y]) ? -1 : 1;
+	return goes_first(&o->tasks.data[x], &o->tasks.data[y]) ? -1 : 1;
 }
 
 /* How much less good places may be that are preferred for their fit, as a share of the task's worth. */
@@ -457,9 +456,8 @@ static void buy_for_rest(struct own *o)
 
 void own_insert(struct own *o)
 {
-	sorting = o;
 	if (o->waiting.len > 1)
-		qsort(o->waiting.data, o->waiting.len, sizeof(*o->waiting.data), by_urgency);
+		qsort_r(o->waiting.data, o->waiting.len, sizeof(*o->waiting.data), by_urgency, o);
 	for (size_t a = 0, b; a < o->waiting.len; a = b) {
 		const struct own_task *t = &o->tasks.data[o->waiting.data[a]];
 		for (b = a + 1; b < o->waiting.len && is_alike(t, &o->tasks.data[o->waiting.data[b]]); b++)
@@ -541,10 +539,11 @@ static bool improve(struct own *o, uint32_t machine)
 	return true;
 }
 
-static int by_waste(const void *a, const void *b)
+static int by_waste(const void *a, const void *b, void *arg)
 {
+	const struct own *o = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	double wx = sorting->machines.data[x].waste, wy = sorting->machines.data[y].waste;
+	double wx = o->machines.data[x].waste, wy = o->machines.data[y].waste;
 	return wx != wy ? (wx > wy ? -1 : 1) : x < y ? -1 : x > y;
 }
 
@@ -560,9 +559,8 @@ void own_search(struct own *o)
 		if (o->machines.data[m].changed)
 			fth_vec_push(&o->todo, m);
 	}
-	sorting = o;
 	if (o->todo.len > 1)
-		qsort(o->todo.data, o->todo.len, sizeof(*o->todo.data), by_waste);
+		qsort_r(o->todo.data, o->todo.len, sizeof(*o->todo.data), by_waste, o);
 	own_insert(o);
 	for (size_t k = 0; k < o->todo.len && !out_of_time(o); k++) {
 		uint32_t m = o->todo.data[k];
