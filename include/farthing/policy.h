@@ -93,6 +93,10 @@ struct fth_view {
 	uint32_t njobs, ninstances, ntasks, nwaiting; /* now */
 	uint32_t job_slots, task_slots, instance_slots; /* slots are below these */
 	const struct fth_cluster *cluster;
+	/* Instances of which, or of whose tasks, anything has changed since the policy was last asked, in order of their
+	 * first change. Some may be gone. Who remembers instances from round to round need look at no others. */
+	const fth_instance_id *changed;
+	uint32_t nchanged;
 };
 
 /* By id; NULL if there is no such entity any more. Instances stay readable for as long as a round
@@ -205,8 +209,9 @@ struct fth_round {
 
 enum fth_policy_flags {
 	FTH_POLICY_WANTS_PROFILE = 1, /* give it the user's co-location profile */
-	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates, unless the workload says how they err */
+	FTH_POLICY_WANTS_RUNTIME = 2, /* give it exact runtimes as estimates, unless the workload says what is told */
 	FTH_POLICY_KNOWS_RUNTIME = 4, /* exact ones even then: a rival with perfect knowledge */
+	FTH_POLICY_WANTS_CONTAINERS = 16, /* offers of container sizes are for it; to others they are not available */
 	FTH_POLICY_WANTS_WORKERS = 8, /* it keeps a fixed set of workers: its parameter `workers` must be told */
 };
 

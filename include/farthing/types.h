@@ -118,6 +118,7 @@ struct fth_instance_type {
 	struct fth_delay setup;     /* booting -> ready for tasks */
 	struct fth_delay terminate; /* asked to go -> gone */
 	struct fth_boot_step boot[FTH_BOOT_STEPS]; /* set-up by size of the request */
+	bool container; /* a size of a container service: offered only to policies that ask for containers */
 };
 
 /* A purchase of capacity ahead of its use: one machine's worth of use for a term, for a fee paid at once and a
@@ -255,6 +256,7 @@ struct fth_instance {
 	bool leaving;      /* draining or asked to terminate: takes no new task */
 	bool revoked;      /* a revocation notice came */
 	bool until_empty;  /* goes by itself as soon as its last task has left */
+	bool changed;      /* since the policy was last asked: it is among the view's changed */
 	uint32_t ncommitted; /* tasks whose target it is */
 	uint32_t nbound;     /* of those, the ones not started */
 	uint32_t nheld;      /* tasks that hold room on it (running, starting or on their way out) */

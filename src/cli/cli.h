@@ -73,6 +73,8 @@ int fth_cli_set_workers(const struct fth_args *a, struct fth_cli_policies *p, st
 int fth_cli_fleet(struct fth_world *w, const double *ratios, size_t n, int64_t slots, fth_time provisioning,
 		  struct fth_error *err);
 /* The same for the ratios and slots that these policies name. */
+/* Container sizes for the policies that buy them; an error if none holds some task. */
+int fth_cli_containers(struct fth_world *w, const struct fth_cli_policies *p, struct fth_error *err);
 int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err);
 /* What parts short from long jobs for this policy; negative: it does not. */
 fth_time fth_cli_cutoff(const struct fth_policy_choice *c);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --workers: policies that keep a fixed set of workers, and a catalog of one-slot machines for them. */
+/* Catalogs that policies bring along: one-slot machines for those that keep a fixed set of workers (--workers), container
+ * sizes for those that buy containers. */
 #include "cli/cli.h"
 
 static const struct fth_param *find_param(const struct fth_policy_choice *c, const char *name)
@@ -97,5 +98,42 @@ int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth
 	}
 	int e = fth_cli_fleet(w, ratios.data, ratios.len, slots, provisioning, err);
 	fth_vec_release(&ratios);
+	return e;
+}
+
+static int check_held(const struct fth_world *w, const char *label, struct fth_error *err)
+{
+	const struct fth_catalog_store *c = &w->catalog;
+	for (size_t k = 0; k < w->kinds.list.len; k++) {
+		bool held = false;
+		for (size_t t = 0; t < c->types.len && !held; t++) {
+			const struct fth_alt *a = fth_kind_on_type(&w->kinds.list.data[k], &c->types.data[t]);
+			held = c->types.data[t].container && a && fth_res_fits(&a->demand, &c->types.data[t].capacity);
+		}
+		if (!held)
+			return fth_fail(err, -EINVAL, "policy %s: no container size holds a task of kind %zu (%s)", label, k,
+					w->kinds.list.data[k].alts[0].demand.v[FTH_GPU] ? "containers have no GPUs" : "they end at 64 CPUs and 480 GiB");
+	}
+	return 0;
+}
+
+int fth_cli_containers(struct fth_world *w, const struct fth_cli_policies *p, struct fth_error *err)
+{
+	int e = 0;
+	bool own = fth_catalog_has_containers(&w->catalog);
+	const struct fth_policy_choice *first = NULL;
+	for (size_t i = 0; i < p->n && !e; i++) {
+		const struct fth_policy_choice *c = &p->list[i];
+		if (!(c->ops->flags & FTH_POLICY_WANTS_CONTAINERS))
+			continue;
+		if (!own && !first)
+			e = fth_catalog_add_containers(&w->catalog, (fth_price)(value_of(c, "vcpu", 0) * (double)FTH_USD + 0.5),
+						       (fth_price)(value_of(c, "gib", 0) * (double)FTH_USD + 0.5), err);
+		else if (!own && (value_of(c, "vcpu", 0) != value_of(first, "vcpu", 0) || value_of(c, "gib", 0) != value_of(first, "gib", 0)))
+			e = fth_fail(err, -EINVAL, "policy %s: containers have one price in a comparison, that of %s", c->label, first->label);
+		first = first ? first : c;
+		if (!e)
+			e = check_held(w, c->label, err);
+	}
 	return e;
 }

@@ -97,7 +97,8 @@ const struct fth_option fth_options_import[] = {
 	{.name = "migration-rate", .type = FTH_OPT_TEXT, .arg = "MBIT/S",
 	 .help = "a task that moves is away for its memory footprint over this rate (Stratus: 160), whatever the workload says"},
 	{.name = "estimates", .type = FTH_OPT_TEXT, .arg = "HOW",
-	 .help = "what policies are told of runtimes: given, exact, within:H (runtime times a draw from [H,1] or [1,H]) or "
+	 .help = "what policies are told of runtimes: wanted (exact to those that ask for it, to others as given), given (the job's own "
+		 "estimate), exact, within:H (runtime times a draw from [H,1] or [1,H]) or "
 		 "lognormal:JOB[:TASK] (the job's mean times errors of these sigmas)"},
 	{.name = "mean-gap", .type = FTH_OPT_TEXT, .arg = "DURATION",
 	 .help = "mean time between arrivals, in seconds or with a unit, for a workload that does not tell when jobs came"},
@@ -246,7 +247,7 @@ static int load_markets(const struct fth_args *a, struct fth_world *w, struct ft
 		w->has_market = true;
 	}
 	if (!r && w->has_market && !w->market.rows_kept)
-		r = fth_fail(err, -EINVAL, "--market: none of its %llu rows is about a type of the catalog",
+		r = fth_fail(err, -EINVAL, "--market: none of its %llu rows is about a type of the catalog and a zone asked for",
 			     (unsigned long long)w->market.rows_read);
 	return r;
 }
@@ -288,26 +289,27 @@ static int check_belongings(const struct fth_args *a, struct fth_error *err)
 /* "within:0.1", "lognormal:0.5:0.2" */
 static int told_option(const struct fth_args *a, struct fth_told *ret, struct fth_error *err)
 {
-	static const char *const names[] = {"given", "exact", "within", "lognormal"};
+	static const char *const names[] = {"wanted", "given", "exact", "within", "lognormal"};
 	const char *text = fth_args_given(a, "estimates");
 	if (!text)
 		return 0;
 	size_t n = strcspn(text, ":");
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		if (strlen(names[i]) != n || strncmp(names[i], text, n))
 			continue;
 		struct fth_told told = {.by = (enum fth_told_by)i, .seed = fth_args_int(a, "seed")};
 		const char *p = text[n] ? text + n + 1 : "", *colon = strchr(p, ':');
 		size_t first = colon ? (size_t)(colon - p) : strlen(p);
-		bool wrong = i >= 2 ? fth_parse_real(p, first, &told.error) || told.error < 0 : *p != 0;
+		bool wrong = i >= FTH_TOLD_WITHIN ? fth_parse_real(p, first, &told.error) || told.error < 0 : *p != 0;
 		if (colon)
-			wrong |= i != 3 || fth_parse_real(colon + 1, strlen(colon + 1), &told.spread) || told.spread < 0;
-		if (wrong || (i == 2 && told.error > 1e6) || (i == 3 && (told.error > 20 || told.spread > 20)))
+			wrong |= i != FTH_TOLD_LOGNORMAL || fth_parse_real(colon + 1, strlen(colon + 1), &told.spread) || told.spread < 0;
+		if (wrong || (i == FTH_TOLD_WITHIN && told.error > 1e6) ||
+		    (i == FTH_TOLD_LOGNORMAL && (told.error > 20 || told.spread > 20)))
 			break;
 		*ret = told;
 		return 0;
 	}
-	return fth_fail(err, -EINVAL, "--estimates: '%s' is none of given, exact, within:H, lognormal:JOB[:TASK]", text);
+	return fth_fail(err, -EINVAL, "--estimates: '%s' is none of wanted, given, exact, within:H, lognormal:JOB[:TASK]", text);
 }
 
 static int vary(const struct fth_args *a, struct fth_world *w, struct fth_error *err)
@@ -516,7 +518,7 @@ int fth_cli_policies(const struct fth_args *a, struct fth_cli_policies *ret, str
 		r = add_policy(ret, fth_args_text(a, "policy"), err);
 	bool workers = fth_verb_option(a->verb, "workers", strlen("workers")) && fth_args_given(a, "workers");
 	for (int i = 0; !r && !one && !fth_args_given(a, "policy") && fth_policies[i]; i++)
-		if (!fth_cli_is_yardstick(fth_policies[i]) && workers == !!(fth_policies[i]->flags & FTH_POLICY_WANTS_WORKERS))
+		if (!fth_cli_is_yardstick(fth_policies[i]) && !(fth_policies[i]->flags & FTH_POLICY_WANTS_CONTAINERS) && workers == !!(fth_policies[i]->flags & FTH_POLICY_WANTS_WORKERS))
 			r = add_policy(ret, fth_policies[i]->name, err);
 	if (!r && fth_verb_option(a->verb, "workers", strlen("workers")))
 		r = fth_cli_set_workers(a, ret, err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/repro.h"
 
+#include <math.h>
+
 static char *copy(struct fth_repro_book *b, const char *text)
 {
 	size_t n = strlen(text) + 1;
@@ -17,7 +19,13 @@ struct fth_repro_page *fth_repro_add_page(struct fth_repro_book *b, const char *
 void fth_repro_add_row(struct fth_repro_book *b, struct fth_repro_page *p, const char *id, const char *label,
 		       const char *unit, double paper, double ours)
 {
-	struct fth_repro_row row = {copy(b, id), copy(b, label), copy(b, unit), paper, ours};
+	fth_repro_add_spread(b, p, id, label, unit, paper, (const double[]){ours, NAN, NAN});
+}
+
+void fth_repro_add_spread(struct fth_repro_book *b, struct fth_repro_page *p, const char *id, const char *label,
+			  const char *unit, double paper, const double ours[3])
+{
+	struct fth_repro_row row = {copy(b, id), copy(b, label), copy(b, unit), paper, ours[0], ours[1], ours[2]};
 	fth_vec_push(&p->rows, row);
 }
 
@@ -36,6 +44,11 @@ void fth_repro_add_plot(struct fth_repro_page *p, const struct fth_plot *plot)
 	fth_vec_push(&p->plots, *plot);
 }
 
+void fth_repro_add_bars(struct fth_repro_page *p, const struct fth_bars *bars)
+{
+	fth_vec_push(&p->bars, *bars);
+}
+
 void fth_repro_book_tables(struct fth_repro_book *b, struct fth_repro *ret)
 {
 	fth_vec_clear(&b->tables);
@@ -50,6 +63,8 @@ void fth_repro_book_tables(struct fth_repro_book *b, struct fth_repro *ret)
 			.nnotes = p->notes.len,
 			.plots = p->plots.data,
 			.nplots = p->plots.len,
+			.bars = p->bars.data,
+			.nbars = p->bars.len,
 		};
 		fth_vec_push(&b->tables, t);
 	}
@@ -63,6 +78,7 @@ void fth_repro_book_release(struct fth_repro_book *b)
 		fth_vec_release(&b->pages.data[i].rows);
 		fth_vec_release(&b->pages.data[i].notes);
 		fth_vec_release(&b->pages.data[i].plots);
+		fth_vec_release(&b->pages.data[i].bars);
 	}
 	fth_vec_release(&b->pages);
 	fth_vec_release(&b->tables);

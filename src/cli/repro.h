@@ -16,6 +16,7 @@ struct fth_repro_page {
 	FTH_VEC(struct fth_repro_row) rows;
 	FTH_VEC(const char *) notes;
 	FTH_VEC(struct fth_plot) plots;
+	FTH_VEC(struct fth_bars) bars;
 };
 struct fth_repro_book {
 	struct fth_arena arena;
@@ -27,6 +28,10 @@ struct fth_repro_page *fth_repro_add_page(struct fth_repro_book *b, const char *
 void fth_repro_add_row(struct fth_repro_book *b, struct fth_repro_page *p, const char *id, const char *label,
 		       const char *unit, double paper, double ours);
 void fth_repro_add_note(struct fth_repro_book *b, struct fth_repro_page *p, const char *fmt, ...) FTH_PRINTF(3, 4);
+/* ours: the mean, the least and the greatest. */
+void fth_repro_add_spread(struct fth_repro_book *b, struct fth_repro_page *p, const char *id, const char *label,
+			  const char *unit, double paper, const double ours[3]);
+void fth_repro_add_bars(struct fth_repro_page *p, const struct fth_bars *bars);
 void fth_repro_add_plot(struct fth_repro_page *p, const struct fth_plot *plot);
 /* The pages as tables for the writers; good until the book changes. */
 void fth_repro_book_tables(struct fth_repro_book *b, struct fth_repro *ret);

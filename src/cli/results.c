@@ -139,7 +139,9 @@ static int load_given(const struct results *r, const struct fth_args *a, struct 
 			return fth_fail(err, -EINVAL, "--provisioning: '%s' is not a duration up to a day such as 120s", text);
 		e = fth_cli_fleet_for(w, &r->policies, delay, err);
 	}
-	return e ? e : fth_cli_load_world(a, w, err);
+	if (!e)
+		e = fth_cli_load_world(a, w, err);
+	return e ? e : fth_cli_containers(w, &r->policies, err);
 }
 
 static int load(struct results *r, const struct fth_args *a, struct fth_error *err)

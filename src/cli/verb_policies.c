@@ -31,6 +31,7 @@ static json_t *policy_json(const struct fth_policy_ops *ops)
 		json_array_append_new(list, param_json(p));
 	json_object_set_new(o, "yardstick", json_boolean(fth_cli_is_yardstick(ops)));
 	json_object_set_new(o, "workers", json_boolean(ops->flags & FTH_POLICY_WANTS_WORKERS));
+	json_object_set_new(o, "containers", json_boolean(ops->flags & FTH_POLICY_WANTS_CONTAINERS));
 	json_object_set_new(o, "params", list);
 	return o;
 }
@@ -49,9 +50,10 @@ static void print_json(const struct fth_policy_ops *const *list)
 static void print_list(const struct fth_policy_ops *const *list)
 {
 	for (; *list; list++)
-		printf("%-20s %s%s%s\n", (*list)->name, (*list)->summary,
+		printf("%-20s %s%s%s%s\n", (*list)->name, (*list)->summary,
 		       fth_cli_is_yardstick(*list) ? " (a yardstick: compare runs it only if named)" : "",
-		       (*list)->flags & FTH_POLICY_WANTS_WORKERS ? " (with --workers)" : "");
+		       (*list)->flags & FTH_POLICY_WANTS_WORKERS ? " (with --workers)" : "",
+		       (*list)->flags & FTH_POLICY_WANTS_CONTAINERS ? " (compare runs it only if named)" : "");
 	puts("\n'farthing policies NAME' shows a policy's parameters.");
 }
 

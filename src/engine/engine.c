@@ -35,6 +35,10 @@ int fth_engine_new(struct fth_engine **ret, const struct fth_engine_config *cfg,
 	e->last_round = -1;
 	e->stirred = FTH_NEVER;
 	fth_cluster_init(&e->cluster, cfg->syms, cfg->catalog, cfg->kinds, cfg->profile);
+	for (size_t o = 0; o < e->cluster.catalog.offers.len && !(cfg->policy->flags & FTH_POLICY_WANTS_CONTAINERS); o++) {
+		struct fth_offer *offer = &e->cluster.catalog.offers.data[o];
+		offer->available = offer->available && !e->cluster.catalog.types.data[offer->type].container;
+	}
 	int r = start_policy(e, cfg->policy, cfg->params, err);
 	if (r) {
 		e->policy = NULL;
@@ -311,6 +315,7 @@ int fth_engine_round(struct fth_engine *e, fth_time now, struct fth_accepted *re
 		if (r)
 			return fth_fail(err, r, "the fallback policy %s failed", e->policy->name);
 	}
+	fth_cluster_seen(&e->cluster);
 	judge_plan(e, now);
 	for (struct fth_observer *o = e->observers; o; o = o->next)
 		if (o->on_plan)

@@ -233,6 +233,7 @@ static void terminate_if_empty(struct fth_engine *e, struct fth_instance *i, con
 		return;
 	i->leaving = true;
 	i->state = FTH_INSTANCE_TERMINATING;
+	fth_cluster_touch(&e->cluster, i);
 	if (a->kind == FTH_ACT_MIGRATE || a->kind == FTH_ACT_PREEMPT)
 		fth_vec_push(&e->accepted, ((struct fth_action){.kind = FTH_ACT_TERMINATE,
 								.task = FTH_NONE,
@@ -307,6 +308,7 @@ static enum fth_refusal judge_leave(struct fth_engine *e, const struct fth_actio
 	if (i->state == FTH_INSTANCE_TERMINATING)
 		return FTH_REFUSED_INSTANCE_LEAVING;
 	i->leaving = true;
+	fth_cluster_touch(&e->cluster, i);
 	if (i->state == FTH_INSTANCE_READY)
 		i->state = FTH_INSTANCE_DRAINING;
 	terminate_if_empty(e, i, a);
@@ -321,6 +323,7 @@ static enum fth_refusal judge_until_empty(struct fth_engine *e, const struct fth
 	if (i->leaving)
 		return FTH_REFUSED_INSTANCE_LEAVING;
 	i->until_empty = true;
+	fth_cluster_touch(&e->cluster, i);
 	return FTH_ACCEPTED;
 }
 

@@ -155,6 +155,7 @@ static void start_meter(struct fth_engine *e, const struct fth_instance *i, enum
 static void reduce_instance(struct fth_engine *e, const struct fth_event *ev)
 {
 	struct fth_instance *i = fth_cluster_instance(&e->cluster, ev->instance);
+	fth_cluster_touch(&e->cluster, i);
 	switch (ev->kind) {
 	case FTH_EV_INSTANCE_ACQUIRED:
 		i->acquired = ev->time;

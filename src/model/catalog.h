@@ -24,6 +24,9 @@ int fth_catalog_resource(struct fth_catalog_store *c, const char *name);
 fth_type_id fth_catalog_find_type(const struct fth_catalog_store *c, fth_sym name); /* FTH_NONE */
 /* Check the whole (prices, capacities, at least one offer) and publish it. */
 int fth_catalog_finish(struct fth_catalog_store *c, struct fth_error *err);
+/* Sizes of containers at a price per vCPU-hour and GiB-hour; and whether there are any. */
+int fth_catalog_add_containers(struct fth_catalog_store *c, fth_price per_cpu, fth_price per_gib, struct fth_error *err);
+bool fth_catalog_has_containers(const struct fth_catalog_store *c);
 /* A copy of its own, so that prices may change within one run. Types are shared. */
 void fth_catalog_copy(struct fth_catalog_store *to, const struct fth_catalog_store *from);
 

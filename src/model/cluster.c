@@ -33,6 +33,7 @@ void fth_cluster_release(struct fth_cluster *c)
 	fth_vec_release(&c->estimates);
 	fth_vec_release(&c->dead_jobs);
 	fth_vec_release(&c->dead_instances);
+	fth_vec_release(&c->changed);
 }
 
 const struct fth_job *fth_view_job(const struct fth_view *v, fth_job_id id)
@@ -53,6 +54,30 @@ const struct fth_instance *fth_view_instance(const struct fth_view *v, fth_insta
 const char *fth_sym_name(const struct fth_view *v, fth_sym sym)
 {
 	return fth_sym_str(v->cluster->syms, sym);
+}
+
+/* ---- what has changed ---- */
+
+void fth_cluster_touch(struct fth_cluster *c, struct fth_instance *i)
+{
+	if (i->changed)
+		return;
+	i->changed = true;
+	fth_vec_push(&c->changed, i->id);
+	c->view.changed = c->changed.data;
+	c->view.nchanged = (uint32_t)c->changed.len;
+}
+
+void fth_cluster_seen(struct fth_cluster *c)
+{
+	for (size_t k = 0; k < c->changed.len; k++) {
+		struct fth_instance *i = fth_cluster_instance(c, c->changed.data[k]);
+		if (i)
+			i->changed = false;
+	}
+	fth_vec_recycle(&c->changed);
+	c->view.changed = NULL;
+	c->view.nchanged = 0;
 }
 
 /* ---- waiting tasks ---- */
@@ -95,6 +120,8 @@ void fth_cluster_set_state(struct fth_cluster *c, struct fth_task *t, enum fth_t
 		struct fth_instance *i = fth_cluster_instance(c, t->target);
 		i->nbound = s == FTH_TASK_BOUND ? i->nbound + 1 : i->nbound - 1;
 	}
+	if (t->target != FTH_NONE)
+		fth_cluster_touch(c, fth_cluster_instance(c, t->target));
 	if (t->state == FTH_TASK_RUNNING && s != FTH_TASK_RUNNING)
 		t->ran += now - t->since;
 	t->state = s;
@@ -218,6 +245,7 @@ struct fth_instance *fth_cluster_add_instance(struct fth_cluster *c, fth_offer_i
 	v->last_instance = id;
 	v->ninstances++;
 	v->instance_slots = c->instances.nslots;
+	fth_cluster_touch(c, i);
 	return i;
 }
 
@@ -235,6 +263,7 @@ void fth_cluster_end_instance(struct fth_cluster *c, struct fth_instance *i)
 	v->ninstances--;
 	i->state = FTH_INSTANCE_GONE;
 	i->leaving = true;
+	fth_cluster_touch(c, i);
 	fth_vec_push(&c->dead_instances, i->id);
 }
 
@@ -274,6 +303,7 @@ static void uncommit(struct fth_cluster *c, struct fth_task *t)
 	i->ncommitted--;
 	i->nbound -= t->state == FTH_TASK_BOUND;
 	fth_res_sub(&i->committed, &fth_cluster_alt(c, t, i->type)->demand);
+	fth_cluster_touch(c, i);
 	t->target = FTH_NONE;
 }
 
@@ -294,6 +324,7 @@ void fth_cluster_commit(struct fth_cluster *c, struct fth_task *t, struct fth_in
 	to->ncommitted++;
 	to->nbound += t->state == FTH_TASK_BOUND;
 	fth_res_add(&to->committed, &fth_cluster_alt(c, t, to->type)->demand);
+	fth_cluster_touch(c, to);
 }
 
 void fth_cluster_hold(struct fth_cluster *c, struct fth_task *t, struct fth_instance *on)
@@ -302,11 +333,13 @@ void fth_cluster_hold(struct fth_cluster *c, struct fth_task *t, struct fth_inst
 		struct fth_instance *i = fth_cluster_instance(c, t->on);
 		fth_res_sub(&i->held, &fth_cluster_alt(c, t, i->type)->demand);
 		i->nheld--;
+		fth_cluster_touch(c, i);
 		t->on = FTH_NONE;
 	}
 	if (on) {
 		fth_res_add(&on->held, &fth_cluster_alt(c, t, on->type)->demand);
 		on->nheld++;
+		fth_cluster_touch(c, on);
 		t->on = on->id;
 	}
 }
@@ -315,6 +348,7 @@ void fth_cluster_set_offer(struct fth_cluster *c, struct fth_instance *i, fth_of
 {
 	i->offer = offer;
 	i->type = c->catalog.offers.data[offer].type;
+	fth_cluster_touch(c, i);
 	/* Demand may differ by family: count the committed tasks again. */
 	i->committed = (struct fth_res){0};
 	for (fth_task_id id = i->first_committed; id != FTH_NONE;) {

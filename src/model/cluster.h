@@ -24,6 +24,7 @@ struct fth_cluster {
 	FTH_VEC(fth_time) estimates; /* scratch */
 	FTH_VEC(fth_job_id) dead_jobs;
 	FTH_VEC(fth_instance_id) dead_instances;
+	FTH_VEC(fth_instance_id) changed; /* the view's */
 };
 void fth_cluster_init(struct fth_cluster *c, struct fth_symtab *syms, const struct fth_catalog_store *catalog,
 		      const struct fth_kinds *kinds, const struct fth_profile *profile);
@@ -49,6 +50,10 @@ struct fth_job *fth_cluster_add_job(struct fth_cluster *c, const struct fth_job_
 void fth_cluster_end_job(struct fth_cluster *c, struct fth_job *j);
 struct fth_instance *fth_cluster_add_instance(struct fth_cluster *c, fth_offer_id offer, fth_time now);
 void fth_cluster_end_instance(struct fth_cluster *c, struct fth_instance *i);
+/* Something about the instance or its tasks is not as it was. */
+void fth_cluster_touch(struct fth_cluster *c, struct fth_instance *i);
+/* The policy has seen what has changed. */
+void fth_cluster_seen(struct fth_cluster *c);
 /* Forget what ended before the last round. */
 void fth_cluster_sweep(struct fth_cluster *c);
 

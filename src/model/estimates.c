@@ -40,9 +40,9 @@ static fth_time mean_work(const struct fth_job_item *item)
 
 void fth_item_estimates(const struct fth_job_item *item, fth_time given, bool exactly, fth_time *out)
 {
-	static const struct fth_told as_given;
-	const struct fth_told *told = item->told ? item->told : &as_given;
-	exactly |= told->by == FTH_TOLD_EXACTLY;
+	static const struct fth_told as_wanted;
+	const struct fth_told *told = item->told ? item->told : &as_wanted;
+	exactly = told->by == FTH_TOLD_EXACTLY || (exactly && told->by == FTH_TOLD_AS_WANTED);
 	fth_time base = 0;
 	struct fth_rng rng;
 	if (told->by == FTH_TOLD_LOGNORMAL) {
@@ -66,8 +66,10 @@ fth_time fth_item_estimate(const struct fth_job_item *item, fth_time given, bool
 {
 	fth_time longest = 0;
 	size_t n = 0;
-	if (!item->told || item->told->by == FTH_TOLD_AS_GIVEN)
+	if (!item->told || item->told->by == FTH_TOLD_AS_WANTED)
 		return exactly ? fth_item_runtime(item) : given;
+	if (item->told->by == FTH_TOLD_AS_GIVEN)
+		return given;
 	for (uint32_t g = 0; g < item->spec->ngroups; g++)
 		n += item->groups[g].count;
 	fth_time *all = fth_alloc(n * sizeof(*all));

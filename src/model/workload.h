@@ -59,7 +59,8 @@ struct fth_job_spec {
 
 /* How what is told of a task's runtime comes about. */
 enum fth_told_by {
-	FTH_TOLD_AS_GIVEN = 0, /* the job's own estimate; exactly, to policies that want exact runtimes */
+	FTH_TOLD_AS_WANTED = 0, /* exactly, to policies that want exact runtimes; to others the job's own estimate */
+	FTH_TOLD_AS_GIVEN,     /* the job's own estimate, 0 where it has none */
 	FTH_TOLD_EXACTLY,
 	FTH_TOLD_WITHIN,       /* runtime x uniform [error, 1], or [1, error]: one draw a task */
 	FTH_TOLD_LOGNORMAL,    /* mean of the job's tasks x e^(error x normal), one draw a job; and spread, one a task */

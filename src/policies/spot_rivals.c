@@ -2,7 +2,7 @@
 /*
  * What Stratus is measured against: one task an instance with moves to cheaper ones (hotspot), a fleet of the
  * cheapest instances with binpacking (fleet, fleet-diversified), greedy filling of instances batch by batch
- * (scloud, which can be given each part of Stratus in turn), and containers billed by their size (fargate).
+ * (scloud, which can be given each part of Stratus in turn), and containers billed by what they hold (fargate).
  */
 #include "policies/table.h"
 #include "policies/vc/vc.h"
@@ -16,6 +16,7 @@ struct params {
 	fth_time round, spin_up;
 	int market, resource, order, dot;
 	bool moves, packing, groups, clearing, binning;
+	double vcpu, gib; /* read by who makes the catalog */
 };
 
 #define ROUND {"round", FTH_PARAM_DURATION, offsetof(struct params, round), "60s", 1, 86400, NULL, "how often it decides"}
@@ -132,7 +133,8 @@ static const struct fth_param scloud_params[] = {
 	MOVES,
 	SPIN_UP,
 	{"order", FTH_PARAM_CHOICE, offsetof(struct params, order), "demand", 0, 0, orders,
-	 "in which order a batch is packed: largest demand first, at random, or as it came"},
+	 "in which order a batch is packed: largest demand first, at random, or as it came; with groups always as it came, with "
+	 "binning always the longest first"},
 	{"packing", FTH_PARAM_BOOL, offsetof(struct params, packing), "false", 0, 0, NULL,
 	 "pack new tasks onto running instances, by dot product"},
 	{"dot", FTH_PARAM_CHOICE, offsetof(struct params, dot), "own", 0, 0, dots,
@@ -140,7 +142,7 @@ static const struct fth_param scloud_params[] = {
 	{"groups", FTH_PARAM_BOOL, offsetof(struct params, groups), "false", 0, 0, NULL,
 	 "buy as Stratus does, by groups and types together"},
 	{"clearing", FTH_PARAM_BOOL, offsetof(struct params, clearing), "false", 0, 0, NULL,
-	 "clear under-used instances as Stratus does"},
+	 "clear under-used instances as Stratus does; without packing or binning only onto new ones"},
 	{"binning", FTH_PARAM_BOOL, offsetof(struct params, binning), "false", 0, 0, NULL,
 	 "runtime bins for packing and groups: with all of these it is Stratus with true runtimes"},
 	{0},
@@ -157,7 +159,7 @@ static int scloud_init(void **self, const struct fth_view *view, const void *arg
 	cfg.scale = p->groups ? VC_SCALE_GROUPS : VC_SCALE_FILL;
 	cfg.order = p->binning ? VC_ORDER_RUNTIME : p->groups ? VC_ORDER_ARRIVAL : order_of[p->order];
 	cfg.bins = cfg.up_pack = cfg.down_pack = p->binning;
-	cfg.clear = p->clearing && cfg.pack != VC_PACK_NONE;
+	cfg.clear = p->clearing;
 	cfg.low = 0.5;
 	cfg.patience = 3;
 	cfg.price_moves = p->moves;
@@ -179,27 +181,29 @@ const struct fth_policy_ops fth_policy_scloud = {
 
 /* ---- fargate ---- */
 
-static const struct fth_param fargate_params[] = {ROUND, {0}};
+static const struct fth_param fargate_params[] = {
+	ROUND,
+	{"vcpu", FTH_PARAM_REAL, offsetof(struct params, vcpu), "0.0506", 0, 1e6, NULL,
+	 "dollars per vCPU and hour (AWS Fargate, May 2018), where the catalog has no container sizes of its own"},
+	{"gib", FTH_PARAM_REAL, offsetof(struct params, gib), "0.0127", 0, 1e6, NULL, "dollars per GiB and hour, likewise"},
+	{0},
+};
 
-/* Container sizes are types of the family "fargate", as the catalog's import makes them: each task gets the cheapest
- * that holds it. Where the catalog has none, nothing is bought. */
+/* Each task gets the cheapest container that holds it. */
 static int fargate_init(void **self, const struct fth_view *view, const void *arg)
 {
-	const struct params *p = arg;
-	struct vc_config cfg = base_of(p);
-	bool has_sizes = false;
-	for (fth_type_id t = 0; t < view->catalog->ntypes; t++)
-		has_sizes |= !strcmp(fth_sym_name(view, view->catalog->types[t].family), "fargate");
+	(void)view;
+	struct vc_config cfg = base_of(arg);
 	cfg.scale = VC_SCALE_CHEAPEST;
-	if (has_sizes)
-		cfg.family = "fargate";
+	cfg.containers = true;
 	return vc_new(self, &cfg);
 }
 
 const struct fth_policy_ops fth_policy_fargate = {
 	.abi = FTH_POLICY_ABI,
+	.flags = FTH_POLICY_WANTS_CONTAINERS,
 	.name = "fargate",
-	.summary = "no instances to manage: each task a container billed by its size (needs the sizes in the catalog)",
+	.summary = "no instances to manage: each task a container billed by its vCPUs and memory",
 	.params = fargate_params,
 	.params_size = sizeof(struct params),
 	.init = fargate_init,

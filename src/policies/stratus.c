@@ -24,7 +24,7 @@ static const char *const estimates[] = {"told", "history", NULL};
 static const struct fth_param params[] = {
 	{"round", FTH_PARAM_DURATION, offsetof(struct params, round), "60s", 1, 86400, NULL, "how often it decides"},
 	{"estimates", FTH_PARAM_CHOICE, offsetof(struct params, estimates), "told", 0, 0, estimates,
-	 "runtimes as told (the truth in a simulation, unless the workload says otherwise), or predicted from ended jobs"},
+	 "runtimes as told (in a simulation the truth, unless the workload or --estimates says otherwise), or predicted from ended jobs"},
 	{"unknown", FTH_PARAM_DURATION, offsetof(struct params, unknown), "1h", 1e-6, 1e9, NULL,
 	 "runtime of a task of which nothing is known"},
 	{"bin", FTH_PARAM_DURATION, offsetof(struct params, bin_unit), "60s", 1e-6, 86400, NULL,

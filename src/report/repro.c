@@ -20,6 +20,8 @@ static void json_table(const struct fth_repro_table *t, struct fth_json *j)
 		fth_json_text(j, "unit", r->unit);
 		fth_json_real(j, "paper", r->paper);
 		fth_json_real(j, "ours", r->ours);
+		fth_json_real(j, "least", r->least);
+		fth_json_real(j, "greatest", r->most);
 		fth_json_end(j, '}');
 	}
 	fth_json_end(j, ']');
@@ -47,7 +49,7 @@ void fth_repro_json(const struct fth_repro *r, struct fth_str *out)
 void fth_repro_csv(const struct fth_repro *r, struct fth_str *out)
 {
 	struct fth_csvout v = {.out = out};
-	fth_str_add(out, "paper,table,id,label,unit,paper_value,ours\r\n");
+	fth_str_add(out, "paper,table,id,label,unit,paper_value,ours,least,greatest\r\n");
 	for (size_t t = 0; t < r->ntables; t++) {
 		for (size_t i = 0; i < r->tables[t].nrows; i++) {
 			const struct fth_repro_row *row = &r->tables[t].rows[i];
@@ -58,6 +60,8 @@ void fth_repro_csv(const struct fth_repro *r, struct fth_str *out)
 			fth_csvout_text(&v, row->unit);
 			fth_csvout_real(&v, row->paper);
 			fth_csvout_real(&v, row->ours);
+			fth_csvout_real(&v, row->least);
+			fth_csvout_real(&v, row->most);
 			fth_csvout_end(&v);
 		}
 	}
@@ -83,6 +87,19 @@ static void figure(struct fth_str *out, double v, const char *unit)
 		fth_str_addc(out, '%');
 	else if (*unit)
 		fth_str_addf(out, " %s", unit);
+}
+
+/* Our figure, and between what it lies. */
+static void ours(struct fth_str *out, const struct fth_repro_row *r)
+{
+	figure(out, r->ours, r->unit);
+	if (!isfinite(r->least) || !isfinite(r->most))
+		return;
+	fth_str_add(out, " [");
+	figure(out, r->least, "");
+	fth_str_add(out, "..");
+	figure(out, r->most, "");
+	fth_str_addc(out, ']');
 }
 
 /* Ours against the paper's: in percent of it, or as a factor where percents say little. */
@@ -129,7 +146,7 @@ static void text_table(const struct fth_repro_table *t, bool colour, struct fth_
 		struct fth_str *row = &cells[4 * i];
 		fth_str_add(&row[0], r->label);
 		figure(&row[1], r->paper, r->unit);
-		figure(&row[2], r->ours, r->unit);
+		ours(&row[2], r);
 		fth_str_add(&row[3], "");
 		difference(&row[3], r);
 		for (int k = 0; k < 4; k++)
@@ -207,7 +224,7 @@ static void html_table(const struct fth_repro_table *t, struct fth_str *out)
 			fth_str_add(out, "</th>");
 			figure(&v, r->paper, r->unit);
 			html_cell(out, &v);
-			figure(&v, r->ours, r->unit);
+			ours(&v, r);
 			html_cell(out, &v);
 			difference(&v, r);
 			html_cell(out, &v);
@@ -220,11 +237,13 @@ static void html_table(const struct fth_repro_table *t, struct fth_str *out)
 		fth_html_text(out, t->notes[i]);
 		fth_str_add(out, "</p>\n");
 	}
-	if (t->nplots)
+	if (t->nplots || t->nbars)
 		fth_str_add(out, "<div class=\"grid plots\">\n");
+	for (size_t i = 0; i < t->nbars; i++)
+		fth_bars_html(&t->bars[i], out);
 	for (size_t i = 0; i < t->nplots; i++)
 		fth_plot_html(&t->plots[i], out);
-	if (t->nplots)
+	if (t->nplots || t->nbars)
 		fth_str_add(out, "</div>\n");
 	fth_str_release(&v);
 }

@@ -11,6 +11,7 @@ struct fth_repro_row {
 	const char *label;
 	const char *unit;  /* "$", "h", "%", "s", "" */
 	double paper, ours; /* NAN: none */
+	double least, most; /* of several windows or seeds, of which ours is the mean; NAN: there is but one */
 };
 
 struct fth_repro_table {
@@ -22,6 +23,8 @@ struct fth_repro_table {
 	size_t nnotes;
 	const struct fth_plot *plots; /* for the page; their ids unique over all tables */
 	size_t nplots;
+	const struct fth_bars *bars; /* likewise */
+	size_t nbars;
 };
 
 struct fth_repro {

@@ -13,6 +13,7 @@ static const struct fth_field_rule type_rules[] = {
 	{.key = "setup", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, setup)},
 	{.key = "terminate", .type = FTH_FIELD_DELAY, .offset = offsetof(struct fth_instance_type, terminate)},
 	{.key = "boot", .type = FTH_FIELD_BOOT, .offset = offsetof(struct fth_instance_type, boot)},
+	{.key = "container", .type = FTH_FIELD_FLAG, .offset = offsetof(struct fth_instance_type, container)},
 };
 
 static const struct fth_field_rule offer_rules[] = {

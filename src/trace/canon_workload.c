@@ -4,7 +4,7 @@
 
 static const char *const job_kinds[] = {"independent", "coupled", "rigid", "service", NULL};
 
-static const char *const told_by[] = {"given", "exact", "within", "lognormal", NULL};
+static const char *const told_by[] = {"wanted", "given", "exact", "within", "lognormal", NULL};
 
 static const struct fth_field_rule header_rules[] = {
 	{.key = "name", .type = FTH_FIELD_SYM, .offset = offsetof(struct fth_workload, name)},

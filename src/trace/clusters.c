@@ -85,6 +85,7 @@ struct google {
 	struct fth_workload *w;
 	struct fth_map tasks; /* (job, index) -> list */
 	FTH_VEC(struct google_task) list;
+	int64_t last; /* time of the row before */
 	struct fth_map jobs; /* job -> index into specs */
 	FTH_VEC(struct google_job {
 		struct fth_job_spec spec;
@@ -159,6 +160,10 @@ static int g_row(struct google *g, struct fth_error *err)
 	    (e = g_int(g, G_EVENT, &event, err)))
 		return e;
 	time = FTH_MIN(time, FTH_TRACE_TIME_MAX);
+	if (time < g->last)
+		return fth_csv_fail(&g->csv, err, "time %lld after %lld: task_events are in order of time", (long long)time,
+				    (long long)g->last);
+	g->last = time;
 	if (event == G_SUBMIT)
 		return g_submit(g, time, job, index, err);
 	uint64_t at;
@@ -180,17 +185,26 @@ static int by_job(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
+static void leave_note(struct fth_workload *w, size_t left_out, size_t all)
+{
+	char text[96];
+	snprintf(text, sizeof(text), "Left out: %zu of %zu jobs, not seen from submission to end", left_out, all);
+	fth_vec_push(&w->notes, fth_sym_intern(w->syms, text));
+}
+
 /* Only jobs all of whose tasks were seen from their submission to their end: the others are cut off by the
  * borders of the trace, failed, or run for ever. */
 static int g_finish(struct google *g, struct fth_error *err)
 {
 	FTH_VEC(struct fth_task_group) groups = {0};
+	size_t all = 0, left_out = 0;
 	int e = 0;
 	if (g->list.len)
 		qsort(g->list.data, g->list.len, sizeof(*g->list.data), by_job);
-	for (size_t k = 0; k < g->list.len && !e;) {
+	for (size_t k = 0; k < g->list.len && !e; all++) {
 		int64_t job = g->list.data[k].job;
-		bool whole = true;
+		struct fth_job_spec *spec = &g_job(g, job, 0)->spec;
+		bool whole = spec->submit > 0; /* time 0: before the trace began */
 		fth_vec_clear(&groups);
 		for (; k < g->list.len && g->list.data[k].job == job; k++) {
 			const struct google_task *t = &g->list.data[k];
@@ -202,10 +216,14 @@ static int g_finish(struct google *g, struct fth_error *err)
 			fth_vec_push(&g->w->works, FTH_MAX(t->worked, 1));
 		}
 		if (whole)
-			e = fth_workload_add(g->w, &g_job(g, job, 0)->spec, groups.data, (uint32_t)groups.len);
+			e = fth_workload_add(g->w, spec, groups.data, (uint32_t)groups.len);
+		else
+			left_out++;
 	}
 	if (!e && !g->w->jobs.len)
 		e = fth_csv_fail(&g->csv, err, "no job in it that was seen from its submission to its end");
+	if (!e && left_out)
+		leave_note(g->w, left_out, all);
 	fth_vec_release(&groups);
 	return e;
 }

@@ -178,7 +178,8 @@ int fth_parse_when(const char *s, size_t n, fth_time *ret)
 		return 0;
 	}
 	if (digits(&p, end, 4, &y) || p == end || *p++ != '-' || digits(&p, end, 2, &m) || p == end || *p++ != '-' ||
-	    digits(&p, end, 2, &d) || y < 1970 || m < 1 || m > 12 || d < 1 || d > 31)
+	    digits(&p, end, 2, &d) || y < 1970 || m < 1 || m > 12 || d < 1 ||
+	    d > (m == 12 ? 31 : days_of(y, m + 1, 1) - days_of(y, m, 1)))
 		return -EINVAL;
 	if (p < end && (*p == 'T' || *p == ' ')) {
 		p++;

@@ -2,9 +2,10 @@
 /*
  * Golden runs: a small world made by hand, a policy, and the exact journal of its run, compared byte for
  * byte; then the journal is replayed without the simulator. A folder holds workload.txt, catalog.txt,
- * perhaps profile.txt, and `run`: the policy on the first line, parameters of the simulator on the second.
+ * perhaps profile.txt and market.csv, and `run`: the policy on the first line, parameters of the simulator on the second.
+ * With a NAME those are NAME.run and NAME.journal.txt: several runs in one world.
  *
- *   golden FOLDER                     compare; says where they part
+ *   golden FOLDER [NAME]              compare; says where they part
  *   GOLDEN_UPDATE=1 golden FOLDER     write the journal anew (then look at the difference before it is committed)
  */
 #include <unistd.h>
@@ -24,12 +25,15 @@ static int load(struct fth_world *w, const char *folder, struct fth_error *err)
 {
 	struct fth_world raw;
 	char *catalog = in_folder(folder, "catalog.txt"), *workload = in_folder(folder, "workload.txt");
-	char *profile = in_folder(folder, "profile.txt");
+	char *profile = in_folder(folder, "profile.txt"), *market = in_folder(folder, "market.csv");
 	fth_world_init(&raw);
 	int r = fth_load_catalog(&raw.catalog, catalog, FTH_FORMAT_AUTO, NULL, err);
 	raw.has_profile = !access(profile, R_OK);
 	if (!r && raw.has_profile)
 		r = fth_load_profile(&raw.profile, profile, FTH_FORMAT_AUTO, err);
+	raw.has_market = !access(market, R_OK);
+	if (!r && raw.has_market)
+		r = fth_load_market(&raw.market, &raw.catalog, market, FTH_FORMAT_SPOT_CSV, &(struct fth_market_options){0}, err);
 	if (!r)
 		r = fth_load_workload(&raw.workload, workload, FTH_FORMAT_AUTO, NULL, err);
 	if (!r)
@@ -40,13 +44,14 @@ static int load(struct fth_world *w, const char *folder, struct fth_error *err)
 	free(catalog);
 	free(workload);
 	free(profile);
+	free(market);
 	return r;
 }
 
 /* The policy and the simulator's parameters. */
-static int read_run(const char *folder, char policy[256], char sim[256], struct fth_error *err)
+static int read_run(const char *folder, const char *name, char policy[256], char sim[256], struct fth_error *err)
 {
-	char *path = in_folder(folder, "run");
+	char *path = in_folder(folder, name);
 	FILE *f = fopen(path, "r");
 	int r = 0;
 	sim[0] = '\0';
@@ -61,7 +66,7 @@ static int read_run(const char *folder, char policy[256], char sim[256], struct 
 	return r;
 }
 
-static int record(const char *folder, const char *to, struct fth_error *err)
+static int record(const char *folder, const char *name, const char *to, struct fth_error *err)
 {
 	char policy[256] = "", sim[256] = "";
 	struct fth_world w;
@@ -70,7 +75,7 @@ static int record(const char *folder, const char *to, struct fth_error *err)
 	struct fth_journal *j = NULL;
 	struct fth_engine *e = NULL;
 	fth_params_defaults(fth_sim_param_table, &p);
-	int r = read_run(folder, policy, sim, err);
+	int r = read_run(folder, name, policy, sim, err);
 	if (!r)
 		r = fth_params_parse(fth_sim_param_table, &p, "sim", sim, err);
 	if (!r)
@@ -157,17 +162,19 @@ static int replay(const char *path, struct fth_error *err)
 int main(int argc, char **argv)
 {
 	struct fth_error err = {0};
-	if (argc != 2) {
-		fprintf(stderr, "usage: golden FOLDER\n");
+	if (argc != 2 && argc != 3) {
+		fprintf(stderr, "usage: golden FOLDER [NAME]\n");
 		return 2;
 	}
 	const char *update = getenv("GOLDEN_UPDATE"), *base = strrchr(argv[1], '/');
-	char *golden = in_folder(argv[1], "journal.txt"), *made = NULL;
-	struct fth_str name = {0};
+	struct fth_str name = {0}, run = {0}, journal = {0};
+	fth_str_addf(&run, "%s%srun", argc > 2 ? argv[2] : "", argc > 2 ? "." : "");
+	fth_str_addf(&journal, "%s%sjournal.txt", argc > 2 ? argv[2] : "", argc > 2 ? "." : "");
+	char *golden = in_folder(argv[1], journal.data), *made = NULL;
 	bool writes = update && strcmp(update, "0");
-	fth_str_addf(&name, "golden-%s.tmp", base ? base + 1 : argv[1]);
+	fth_str_addf(&name, "golden-%s-%s.tmp", base ? base + 1 : argv[1], argc > 2 ? argv[2] : "");
 	made = writes ? golden : name.data;
-	int r = record(argv[1], made, &err);
+	int r = record(argv[1], run.data, made, &err);
 	bool equal = !r && same(golden, made);
 	if (!r && equal)
 		r = replay(made, &err);
@@ -176,6 +183,8 @@ int main(int argc, char **argv)
 	if (!writes && equal)
 		unlink(made);
 	fth_str_release(&name);
+	fth_str_release(&run);
+	fth_str_release(&journal);
 	free(golden);
 	return r || !equal;
 }

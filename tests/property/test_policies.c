@@ -47,14 +47,14 @@ static uint64_t run_policy(const struct fth_policy_ops *ops, const struct random
 	return hash;
 }
 
-/* Those that keep a set of workers, and those for rigid jobs (one type that holds every task, whole nodes), have worlds and
+/* Those that keep a set of workers or buy containers, and those for rigid jobs (one type that holds every task, whole nodes), have worlds and
  * property tests of their own: test_hybrid.c, test_sec.c. */
 static bool is_special(const struct fth_policy_ops *ops)
 {
 	for (const struct fth_policy_ops *const *p = fth_batch_policies; *p; p++)
 		if (*p == ops)
 			return true;
-	return ops->flags & FTH_POLICY_WANTS_WORKERS;
+	return ops->flags & (FTH_POLICY_WANTS_WORKERS | FTH_POLICY_WANTS_CONTAINERS);
 }
 
 static void laws_hold_for_every_policy(void **state)

@@ -182,7 +182,7 @@ static void times(void **state)
 	assert_true(t == 1709164800 * FTH_SEC);
 	assert_int_equal(fth_parse_when("2024-02-29T01:02:03-0130", 24, &t), 0);
 	assert_true(t == (1709164800 + 3723 + 5400) * FTH_SEC);
-	const char *const bad[] = {"", "2024-13-01", "2024-1-1", "2024-02-29T", "2024-02-29T25:00:00", "2024-02-29x", "-5"};
+	const char *const bad[] = {"", "2024-13-01", "2024-1-1", "2024-02-29T", "2024-02-29T25:00:00", "2024-02-29x", "-5", "2024-02-30", "2023-02-29", "2024-04-31"};
 	for (size_t i = 0; i < FTH_COUNT(bad); i++)
 		assert_int_not_equal(fth_parse_when(bad[i], strlen(bad[i]), &t), 0);
 }

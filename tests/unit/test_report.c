@@ -702,17 +702,17 @@ static void repro_is_written(void **state)
 {
 	(void)state;
 	const struct fth_repro_row rows[] = {
-		{"eva-norm-cost", "Eva, cost", "%", 58, 61.25},
-		{"nothing", "<not> told", "h", NAN, 2},
-		{"fast", "Time", "s", 1800, 0.6},
+		{"eva-norm-cost", "Eva, cost", "%", 58, 61.25, 60, 62.5},
+		{"nothing", "<not> told", "h", NAN, 2, NAN, NAN},
+		{"fast", "Time", "s", 1800, 0.6, NAN, NAN},
 	};
 	const char *const notes[] = {"a note, with a \"quote\""};
 	const double x[] = {1, 2, 3}, y[] = {3, 1, 2};
 	const struct fth_series line = {.name = "ours", .x = x, .y = y, .n = 3};
 	const struct fth_plot plot = {.id = "fig4", .title = "A figure", .x = {.label = "jobs"}, .series = &line, .nseries = 1};
-	const struct fth_repro_table table = {"table14", "End to end", rows, 3, notes, 1, &plot, 1};
+	const struct fth_repro_table table = {"table14", "End to end", rows, 3, notes, 1, &plot, 1, NULL, 0};
 	const struct fth_repro r = {.paper = "eva", .tables = &table, .ntables = 1};
-	struct fth_str out = {0}, fields[8] = {0};
+	struct fth_str out = {0}, fields[10] = {0};
 	fth_repro_json(&r, &out);
 	json_t *j = parsed(&out), *t = json_array_get(json_object_get(j, "tables"), 0), *row = json_object_get(t, "rows");
 	assert_string_equal(json_string_value(json_object_get(j, "schema")), "farthing.repro/1");
@@ -724,18 +724,22 @@ static void repro_is_written(void **state)
 	assert_true(number(json_array_get(row, 0), "paper") == 58);
 	assert_true(number(json_array_get(row, 0), "ours") == 61.25);
 	assert_true(json_is_null(json_object_get(json_array_get(row, 1), "paper")));
+	assert_true(number(json_array_get(row, 0), "least") == 60);
+	assert_true(number(json_array_get(row, 0), "greatest") == 62.5);
+	assert_true(json_is_null(json_object_get(json_array_get(row, 1), "least")));
 	json_decref(j);
 	fth_str_clear(&out);
 	fth_repro_csv(&r, &out);
 	const char *at = out.data;
 	for (int k = 0; k < 3; k++)
-		assert_int_equal(csv_row(&at, fields, 8), 7);
+		assert_int_equal(csv_row(&at, fields, 10), 9);
 	assert_string_equal(fields[5].data, "");
-	assert_int_equal(csv_row(&at, fields, 8), 7);
+	assert_string_equal(fields[7].data, "");
+	assert_int_equal(csv_row(&at, fields, 10), 9);
 	assert_int_equal(*at, 0);
 	fth_str_clear(&out);
 	fth_repro_table(&r, false, &out);
-	holds(&out, "61.25%");
+	holds(&out, "61.25% [60..62.50]");
 	holds(&out, "+5.6%");
 	holds(&out, "1/3,000");
 	fth_str_clear(&out);
@@ -743,7 +747,7 @@ static void repro_is_written(void **state)
 	check_html(&out);
 	holds(&out, "&lt;not&gt; told");
 	holds(&out, "Table 14: End to end");
-	for (int k = 0; k < 8; k++)
+	for (int k = 0; k < 10; k++)
 		fth_str_release(&fields[k]);
 	fth_str_release(&out);
 }

@@ -63,8 +63,11 @@ static int teardown(void **state)
 	fth_vec_release(&v.group);
 	fth_vec_release(&v.sums);
 	fth_vec_release(&v.runs);
+	fth_vec_release(&v.run_least);
+	fth_vec_release(&v.hopeless);
 	fth_vec_release(&v.buys);
 	fth_vec_release(&v.apart);
+	fth_vec_release(&v.doubled);
 	fth_vec_release(&v.pool_bought);
 	vc_index_release(&v.index);
 	return 0;
@@ -82,7 +85,6 @@ static uint32_t instance(int64_t free_cpus, double minutes)
 			    .open = true};
 	i.room.v[FTH_CPU] = free_cpus * 1000;
 	i.room.v[FTH_MEM] = free_cpus * 2048;
-	i.bin = (uint8_t)vc_bin(&v, i.remaining);
 	fth_vec_push(&v.inst, i);
 	return (uint32_t)v.inst.len - 1;
 }
@@ -104,7 +106,7 @@ static void bins_are_powers_of_two(void **state)
 	} cases[] = {{0, 0}, {0.99, 0}, {1, 1}, {1.99, 1}, {2, 2}, {3.99, 2}, {4, 3}, {8, 4}, {16, 5}, {31.9, 5}, {32, 6}};
 	for (size_t i = 0; i < FTH_COUNT(cases); i++)
 		assert_int_equal(vc_bin(&v, (fth_time)(cases[i].minutes * (double)FTH_MINUTE)), cases[i].bin);
-	assert_true(vc_bin(&v, FTH_NEVER) < FTH_COUNT(v.bin_start) - 1);
+	assert_true(vc_bin(&v, FTH_NEVER) < VC_BINS - 1);
 }
 
 /* "4 VCores and 1 GiB on 8 VCores and 16 GiB; the smallest has 2 VCores: 4 / 2 = 2", over the price. */
@@ -148,7 +150,7 @@ static void figure_2(void **state)
 	vc_put(&v, &b, i);
 	assert_int_equal(vc_find(&v, &c), i);
 	vc_put(&v, &c, i);
-	assert_int_equal(v.inst.data[i].bin, vc_bin(&v, 20 * FTH_MINUTE)); /* shorter tasks do not move it */
+	assert_int_equal(vc_bin(&v, v.inst.data[i].remaining), vc_bin(&v, 20 * FTH_MINUTE)); /* shorter tasks do not move it */
 	assert_int_equal(vc_find(&v, &d), FTH_NONE);			   /* full */
 }
 
@@ -176,7 +178,7 @@ static void down_packing_promotes(void **state)
 	struct vc_task t = task(2, 25);
 	assert_int_equal(vc_find(&v, &t), near); /* next lesser bin first, there the most free */
 	vc_put(&v, &t, near);
-	assert_int_equal(v.inst.data[near].bin, vc_bin(&v, 25 * FTH_MINUTE));
+	assert_int_equal(vc_bin(&v, v.inst.data[near].remaining), vc_bin(&v, 25 * FTH_MINUTE));
 	assert_int_equal(v.inst.data[near].remaining, 25 * FTH_MINUTE);
 	/* It is now the instance of choice for its new bin. */
 	struct vc_task u = task(2, 17);
@@ -200,7 +202,6 @@ static void the_index_finds_what_a_scan_finds(void **state)
 	fth_rng_seed(&rng, 11, 0, 0);
 	for (int round = 0; round < 60; round++) {
 		fth_vec_clear(&v.inst);
-		fth_vec_clear(&v.index.loose);
 		for (int i = 0; i < 60; i++)
 			instance((int64_t)fth_rng_below(&rng, 9), fth_exp(6 * fth_rng_real(&rng)));
 		vc_index_build(&v);
@@ -211,7 +212,7 @@ static void the_index_finds_what_a_scan_finds(void **state)
 			for (unsigned step = 0; step < 130 && !any; step++) {
 				int bin = step < 65 ? (int)(own + step) : (int)own - (int)(step - 64);
 				for (uint32_t i = 0; bin >= 0 && i < v.inst.len; i++)
-					if (v.inst.data[i].bin == (unsigned)bin && vc_fits(&v, &t, i)) {
+					if (vc_bin(&v, v.inst.data[i].remaining) == (unsigned)bin && vc_fits(&v, &t, i)) {
 						any = true;
 						want_bin = (unsigned)bin;
 					}
@@ -220,10 +221,10 @@ static void the_index_finds_what_a_scan_finds(void **state)
 			assert_int_equal(got != FTH_NONE, any);
 			if (!any)
 				continue;
-			assert_int_equal(v.inst.data[got].bin, want_bin);
+			assert_int_equal(vc_bin(&v, v.inst.data[got].remaining), want_bin);
 			for (uint32_t i = 0; i < v.inst.len; i++) {
 				const struct vc_inst *a = &v.inst.data[got], *b = &v.inst.data[i];
-				if (b->bin != want_bin || !vc_fits(&v, &t, i))
+				if (vc_bin(&v, b->remaining) != want_bin || !vc_fits(&v, &t, i))
 					continue;
 				fth_time da = a->remaining > t.remaining ? a->remaining - t.remaining : t.remaining - a->remaining;
 				fth_time db = b->remaining > t.remaining ? b->remaining - t.remaining : t.remaining - b->remaining;
@@ -242,10 +243,16 @@ static void half_life_rule(void **state)
 	assert_int_equal(vc_remaining(&v, &t), 6 * FTH_MINUTE);
 	v.now = 10 * FTH_MINUTE; /* as old as it was to become: half-way */
 	assert_int_equal(vc_remaining(&v, &t), 10 * FTH_MINUTE);
+	v.now = 15 * FTH_MINUTE; /* and so it is until it outlives that too */
+	assert_int_equal(vc_remaining(&v, &t), 5 * FTH_MINUTE);
 	v.now = 25 * FTH_MINUTE;
-	assert_int_equal(vc_remaining(&v, &t), 15 * FTH_MINUTE);
+	assert_int_equal(vc_remaining(&v, &t), 25 * FTH_MINUTE);
 	t.ran = 5 * FTH_MINUTE; /* what it ran elsewhere counts */
-	assert_int_equal(vc_remaining(&v, &t), 10 * FTH_MINUTE);
+	assert_int_equal(vc_remaining(&v, &t), 20 * FTH_MINUTE);
+	struct fth_task late = {.id = 1, .state = FTH_TASK_RUNNING, .estimate = FTH_SEC, .ran = 4 * FTH_MINUTE};
+	v.now = 0; /* first seen long after its estimate */
+	assert_int_equal(vc_remaining(&v, &late), 4 * FTH_MINUTE);
+	v.now = 25 * FTH_MINUTE;
 	v.cfg.readjust = false;
 	assert_int_equal(vc_remaining(&v, &t), 0);
 	/* Nothing known, and longer than time itself. */

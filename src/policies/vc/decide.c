@@ -18,7 +18,10 @@ void vc_free(void *self)
 	struct vc *v = self;
 	fth_predictor_free(v->predictor);
 	fth_vec_release(&v->predicted);
-	fth_vec_release(&v->memory);
+	fth_vec_release(&v->doubled);
+	fth_vec_release(&v->fleeing);
+	fth_map_release(&v->is_fleeing);
+	fth_vec_release(&v->hopeless);
 	fth_vec_release(&v->moves);
 	fth_map_release(&v->arriving);
 	fth_vec_release(&v->buys);
@@ -31,6 +34,7 @@ void vc_free(void *self)
 	fth_vec_release(&v->group);
 	fth_vec_release(&v->sums);
 	fth_vec_release(&v->runs);
+	fth_vec_release(&v->run_least);
 	fth_vec_release(&v->moving);
 	fth_vec_release(&v->before);
 	fth_vec_release(&v->kinds);
@@ -65,7 +69,7 @@ static void let_go(struct vc *v, struct fth_plan *plan)
 {
 	for (size_t k = 0; k < v->inst.len; k++) {
 		const struct vc_inst *i = &v->inst.data[k];
-		if (i->slot == FTH_NONE || i->ntasks || v->memory.data[i->slot].reserved)
+		if (i->slot == FTH_NONE || i->ntasks || i->reserved)
 			continue;
 		fth_plan_terminate(plan, i->id,
 				   (struct fth_reason){"empty, at $0/h", {v->view->catalog->offers[i->offer].price, 0, 0}});
@@ -86,7 +90,7 @@ int vc_decide(void *self, const struct fth_round *round, struct fth_plan *plan)
 	if (v->cfg.price_moves && v->price_changed)
 		vc_price_moves(v, plan);
 	let_go(v, plan);
-	if (v->cfg.clear && vc_is_watching(v))
+	if (v->cfg.clear && v->watching)
 		fth_plan_wake(plan, v->now + v->cfg.round);
 	if (v->cleared || v->moved) {
 		fth_plan_note(plan, "cleared", (double)v->cleared);

@@ -1,147 +1,283 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Why a round does not look at every instance for every task: see struct vc_index. */
 #include "policies/vc/vc.h"
 
 void vc_index_release(struct vc_index *x)
 {
-	fth_vec_release(&x->order);
-	fth_vec_release(&x->leaf_of);
-	fth_vec_release(&x->lives);
+	fth_vec_release(&x->nodes);
 	fth_vec_release(&x->room);
 	fth_vec_release(&x->val);
-	fth_vec_release(&x->loose);
+	fth_vec_release(&x->own);
+	fth_vec_release(&x->sorted);
+	fth_vec_release(&x->other);
+	fth_vec_release(&x->spine);
 }
 
-/* The values by which instances are compared: most free, least free, or the parts of a dot product. */
+/* ---- what an instance is found by ---- */
+
+/* The values by which instances are compared: most free, or the parts of a dot product. */
 static void values_of(const struct vc *v, const struct vc_inst *i, double *val)
 {
-	const struct fth_res *own = &v->view->catalog->types[i->type].capacity;
 	uint32_t nres = v->index.nres;
-	if (v->cfg.pack == VC_PACK_LEAST) {
-		val[0] = -(double)i->room.v[v->cfg.resource];
-	} else if (v->cfg.pack == VC_PACK_DOT) {
-		const struct fth_res *by = v->cfg.own_capacity ? own : &v->most;
+	val[0] = 0;
+	if (v->cfg.pack == VC_PACK_DOT) {
+		const struct fth_res *by = v->cfg.own_capacity ? &v->view->catalog->types[i->type].capacity : &v->most;
 		for (uint32_t r = 0; r < nres; r++)
 			val[r] = by->v[r] > 0 ? (double)i->room.v[r] / ((double)by->v[r] * (double)by->v[r]) : 0;
-	} else {
-		val[0] = 0;
+	} else if (v->cfg.pack == VC_PACK_BINS) {
 		for (uint32_t r = 0; r < nres; r++)
 			if (v->most.v[r] > 0)
 				val[0] += (double)i->room.v[r] / (double)v->most.v[r];
 	}
 }
 
-static void set_leaf(struct vc *v, uint32_t leaf)
+/* For dot products instances of one type with about the same free shares are neighbours, so that a subtree's greatest
+ * values say much about each: first the size of the type (the small ones, of which a task takes more, behind), the
+ * type, then the bits of the shares by turns. */
+static int64_t interleaved(const struct vc *v, const struct vc_inst *i)
 {
-	struct vc_index *x = &v->index;
-	uint32_t node = x->leaves + leaf;
-	int64_t *room = &x->room.data[(size_t)node * x->nres];
-	double *val = &x->val.data[(size_t)node * x->nval];
-	const struct vc_inst *i = leaf < x->n ? &v->inst.data[x->order.data[leaf]] : NULL;
-	bool there = i && i->open && x->leaf_of.data[x->order.data[leaf]] == leaf;
+	const struct fth_res *by = v->cfg.own_capacity ? &v->view->catalog->types[i->type].capacity : &v->most;
+	uint64_t share[FTH_RES_MAX], key = 0, size = 0;
+	uint32_t n = 0;
+	for (uint32_t r = 0; r < v->index.nres; r++)
+		if (v->most.v[r] > 0) {
+			share[n++] = by->v[r] > 0 ? (uint64_t)(i->room.v[r] * 1023 / by->v[r]) : 0;
+			size += (uint64_t)(by->v[r] * 65536 / v->most.v[r]);
+		}
+	if (v->cfg.own_capacity)
+		key = (uint64_t)__builtin_clzll(size | 1) << 16 | (i->type & 0xffff);
+	for (int bit = 9; bit >= 0; bit--)
+		for (uint32_t k = 0; k < FTH_MIN(n, 4u); k++)
+			key = key << 1 | (share[k] >> bit & 1);
+	return (int64_t)key;
+}
+
+static int64_t key_of(const struct vc *v, const struct vc_inst *i)
+{
+	if (v->cfg.pack == VC_PACK_BINS)
+		return i->remaining;
+	return v->cfg.pack == VC_PACK_LEAST ? i->room.v[v->cfg.resource] : interleaved(v, i);
+}
+
+/* ---- the tree ---- */
+
+static struct vc_node *node(const struct vc_index *x, uint32_t n)
+{
+	return &x->nodes.data[n];
+}
+
+/* What a subtree has at most. */
+static void pull(const struct vc *v, uint32_t n)
+{
+	const struct vc_index *x = &v->index;
+	const uint32_t kids[] = {node(x, n)->left, node(x, n)->right};
+	int64_t *room = &x->room.data[(size_t)n * x->nres];
+	double *val = &x->val.data[(size_t)n * x->nval];
 	for (uint32_t r = 0; r < x->nres; r++)
-		room[r] = there ? i->room.v[r] : -1;
+		room[r] = v->inst.data[n].room.v[r];
 	for (uint32_t k = 0; k < x->nval; k++)
-		val[k] = -1e300;
-	if (there)
-		values_of(v, i, val);
-}
-
-static void join(struct vc_index *x, uint32_t node)
-{
-	const int64_t *a = &x->room.data[(size_t)2 * node * x->nres], *b = a + x->nres;
-	const double *p = &x->val.data[(size_t)2 * node * x->nval], *q = p + x->nval;
-	int64_t *room = &x->room.data[(size_t)node * x->nres];
-	double *val = &x->val.data[(size_t)node * x->nval];
-	for (uint32_t r = 0; r < x->nres; r++)
-		room[r] = FTH_MAX(a[r], b[r]);
-	for (uint32_t k = 0; k < x->nval; k++)
-		val[k] = FTH_MAX(p[k], q[k]);
-}
-
-static int by_remaining(const void *a, const void *b, void *all)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	const struct vc_inst *p = (const struct vc_inst *)all + x, *q = (const struct vc_inst *)all + y;
-	if (p->bin != q->bin)
-		return p->bin < q->bin ? -1 : 1;
-	if (p->remaining != q->remaining)
-		return p->remaining < q->remaining ? -1 : 1;
-	return (x > y) - (x < y);
-}
-
-static void find_bins(struct vc *v)
-{
-	struct vc_index *x = &v->index;
-	uint32_t at = 0;
-	for (unsigned bin = 0; bin < FTH_COUNT(v->bin_start); bin++) {
-		while (at < x->n && v->inst.data[x->order.data[at]].bin < bin)
-			at++;
-		v->bin_start[bin] = at;
+		val[k] = x->own.data[(size_t)n * x->nval + k];
+	for (size_t side = 0; side < 2; side++) {
+		if (kids[side] == FTH_NONE)
+			continue;
+		const int64_t *kid_room = &x->room.data[(size_t)kids[side] * x->nres];
+		const double *kid_val = &x->val.data[(size_t)kids[side] * x->nval];
+		for (uint32_t r = 0; r < x->nres; r++)
+			room[r] = FTH_MAX(room[r], kid_room[r]);
+		for (uint32_t k = 0; k < x->nval; k++)
+			val[k] = FTH_MAX(val[k], kid_val[k]);
 	}
+}
+
+static bool is_before(int64_t key, uint32_t rank, const struct vc_node *n)
+{
+	return key != n->key ? key < n->key : rank < n->rank;
+}
+
+/* Those before (key, rank) to the left, the others to the right. */
+static void split(const struct vc *v, uint32_t n, int64_t key, uint32_t rank, uint32_t *left, uint32_t *right)
+{
+	if (n == FTH_NONE) {
+		*left = *right = FTH_NONE;
+		return;
+	}
+	struct vc_node *at = node(&v->index, n);
+	if (is_before(key, rank, at)) {
+		split(v, at->left, key, rank, left, &at->left);
+		*right = n;
+	} else {
+		split(v, at->right, key, rank, &at->right, right);
+		*left = n;
+	}
+	pull(v, n);
+}
+
+static uint32_t merge(const struct vc *v, uint32_t a, uint32_t b)
+{
+	if (a == FTH_NONE || b == FTH_NONE)
+		return a == FTH_NONE ? b : a;
+	struct vc_node *p = node(&v->index, a), *q = node(&v->index, b);
+	if (p->weight >= q->weight) {
+		p->right = merge(v, p->right, b);
+		pull(v, a);
+		return a;
+	}
+	q->left = merge(v, a, q->left);
+	pull(v, b);
+	return b;
+}
+
+static void insert(const struct vc *v, uint32_t *at, uint32_t n)
+{
+	struct vc_node *new = node(&v->index, n);
+	if (*at == FTH_NONE || node(&v->index, *at)->weight < new->weight) {
+		split(v, *at, new->key, new->rank, &new->left, &new->right);
+		*at = n;
+	} else {
+		struct vc_node *here = node(&v->index, *at);
+		insert(v, is_before(new->key, new->rank, here) ? &here->left : &here->right, n);
+	}
+	pull(v, *at);
+}
+
+/* Take the node out, or only see to the subtrees above it. */
+static void remove_or_pull(const struct vc *v, uint32_t *at, uint32_t n, bool out)
+{
+	struct vc_node *here = node(&v->index, *at);
+	if (*at == n) {
+		if (out) {
+			*at = merge(v, here->left, here->right);
+			return;
+		}
+	} else {
+		const struct vc_node *it = node(&v->index, n);
+		remove_or_pull(v, is_before(it->key, it->rank, here) ? &here->left : &here->right, n, out);
+	}
+	pull(v, *at);
+}
+
+static void prepare(struct vc *v, uint32_t n)
+{
+	struct vc_index *x = &v->index;
+	const struct vc_inst *i = &v->inst.data[n];
+	while (x->nodes.len <= n)
+		fth_vec_push(&x->nodes, ((struct vc_node){.left = FTH_NONE, .right = FTH_NONE}));
+	fth_vec_reserve(&x->room, x->nodes.len * x->nres);
+	fth_vec_reserve(&x->val, x->nodes.len * x->nval);
+	fth_vec_reserve(&x->own, x->nodes.len * x->nval);
+	*node(x, n) = (struct vc_node){.key = key_of(v, i),
+				       .left = FTH_NONE,
+				       .right = FTH_NONE,
+				       .rank = v->cfg.pack == VC_PACK_DOT ? UINT32_MAX - n : n,
+				       .weight = (uint32_t)fth_hash_u64(i->id),
+				       .in = true};
+	values_of(v, i, &x->own.data[(size_t)n * x->nval]);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct vc_keyed *x = a, *y = b;
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+enum { DIGIT = 11, FEW = 1024 };
+
+/* Digit by digit, in time that grows with their number alone. They come by falling or rising rank, and equal keys keep
+ * their order. */
+static void sort_keyed(struct vc_index *x, int64_t greatest)
+{
+	size_t n = x->sorted.len;
+	fth_vec_reserve(&x->other, n);
+	for (unsigned shift = 0; shift < 63 && greatest >> shift; shift += DIGIT) {
+		uint32_t start[1 << DIGIT] = {0}, sum = 0;
+		for (size_t k = 0; k < n; k++)
+			start[x->sorted.data[k].key >> shift & ((1 << DIGIT) - 1)]++;
+		for (size_t d = 0; d < FTH_COUNT(start); d++) {
+			uint32_t count = start[d];
+			start[d] = sum;
+			sum += count;
+		}
+		for (size_t k = 0; k < n; k++)
+			x->other.data[start[x->sorted.data[k].key >> shift & ((1 << DIGIT) - 1)]++] = x->sorted.data[k];
+		struct vc_keyed *data = x->sorted.data;
+		size_t cap = x->sorted.cap;
+		x->sorted.data = x->other.data;
+		x->sorted.cap = x->other.cap;
+		x->other.data = data;
+		x->other.cap = cap;
+	}
+}
+
+/* From the nodes in order: each becomes the right child of the last one on the right spine that is heavier. */
+static void chain(struct vc *v)
+{
+	struct vc_index *x = &v->index;
+	fth_vec_clear(&x->spine);
+	for (size_t k = 0; k < x->sorted.len; k++) {
+		uint32_t n = x->sorted.data[k].inst, last = FTH_NONE;
+		while (x->spine.len && node(x, fth_vec_last(&x->spine))->weight < node(x, n)->weight) {
+			last = fth_vec_pop(&x->spine);
+			pull(v, last);
+		}
+		node(x, n)->left = last;
+		if (x->spine.len)
+			node(x, fth_vec_last(&x->spine))->right = n;
+		fth_vec_push(&x->spine, n);
+	}
+	x->root = x->spine.len ? x->spine.data[0] : FTH_NONE;
+	while (x->spine.len)
+		pull(v, fth_vec_pop(&x->spine));
 }
 
 void vc_index_build(struct vc *v)
 {
 	struct vc_index *x = &v->index;
+	bool sorted = true, falling = v->cfg.pack == VC_PACK_DOT;
+	int64_t greatest = 0;
 	x->nres = v->view->catalog->nres;
 	x->nval = v->cfg.pack == VC_PACK_DOT ? x->nres : 1;
-	fth_vec_clear(&x->order);
-	fth_vec_clear(&x->loose);
-	fth_vec_reserve(&x->leaf_of, v->inst.len);
-	x->leaf_of.len = v->inst.len;
-	for (uint32_t i = 0; i < v->inst.len; i++) {
-		x->leaf_of.data[i] = FTH_NONE;
-		if (v->inst.data[i].open)
-			fth_vec_push(&x->order, i);
+	x->built = true;
+	fth_vec_clear(&x->nodes);
+	fth_vec_clear(&x->sorted);
+	for (uint32_t at = 0; at < v->inst.len; at++) {
+		uint32_t n = falling ? (uint32_t)v->inst.len - 1 - at : at;
+		if (!v->inst.data[n].open)
+			continue;
+		prepare(v, n);
+		struct vc_keyed k = {node(x, n)->key, node(x, n)->rank, n};
+		sorted &= !x->sorted.len || by_key(&fth_vec_last(&x->sorted), &k) < 0;
+		greatest = FTH_MAX(greatest, k.key);
+		fth_vec_push(&x->sorted, k);
 	}
-	x->n = (uint32_t)x->order.len;
-	if (v->cfg.pack == VC_PACK_BINS && x->n) {
-		qsort_r(x->order.data, x->n, sizeof(*x->order.data), by_remaining, v->inst.data);
-		find_bins(v);
-	}
-	fth_vec_reserve(&x->lives, x->n);
-	for (uint32_t leaf = 0; leaf < x->n; leaf++)
-		x->lives.data[leaf] = v->inst.data[x->order.data[leaf]].remaining;
-	for (x->leaves = 1; x->leaves < x->n; x->leaves *= 2)
-		;
-	fth_vec_reserve(&x->room, (size_t)2 * x->leaves * x->nres);
-	fth_vec_reserve(&x->val, (size_t)2 * x->leaves * x->nval);
-	for (uint32_t leaf = 0; leaf < x->leaves; leaf++) {
-		if (leaf < x->n)
-			x->leaf_of.data[x->order.data[leaf]] = leaf;
-		set_leaf(v, leaf);
-	}
-	for (uint32_t node = x->leaves - 1; node >= 1; node--)
-		join(x, node);
+	if (!sorted && x->sorted.len < FEW)
+		qsort(x->sorted.data, x->sorted.len, sizeof(*x->sorted.data), by_key);
+	else if (!sorted)
+		sort_keyed(x, greatest);
+	chain(v);
 }
 
-static void update(struct vc *v, uint32_t leaf)
-{
-	set_leaf(v, leaf);
-	for (uint32_t node = (v->index.leaves + leaf) / 2; node >= 1; node /= 2)
-		join(&v->index, node);
-}
-
-void vc_index_touch(struct vc *v, uint32_t inst, bool remaining_changed)
+void vc_index_touch(struct vc *v, uint32_t inst)
 {
 	struct vc_index *x = &v->index;
-	if (v->cfg.pack == VC_PACK_NONE)
+	const struct vc_inst *i = &v->inst.data[inst];
+	bool was_in = inst < x->nodes.len && node(x, inst)->in;
+	if (!x->built || (!was_in && !i->open))
 		return;
-	while (x->leaf_of.len <= inst) { /* bought since it was built */
-		if (v->inst.data[x->leaf_of.len].open)
-			fth_vec_push(&x->loose, (uint32_t)x->leaf_of.len);
-		fth_vec_push(&x->leaf_of, FTH_NONE);
+	if (was_in && i->open && key_of(v, i) == node(x, inst)->key) {
+		values_of(v, i, &x->own.data[(size_t)inst * x->nval]);
+		remove_or_pull(v, &x->root, inst, false);
+		return;
 	}
-	uint32_t leaf = x->leaf_of.data[inst];
-	if (leaf != FTH_NONE && remaining_changed && v->cfg.pack == VC_PACK_BINS) {
-		x->leaf_of.data[inst] = FTH_NONE;
-		fth_vec_push(&x->loose, inst);
+	if (was_in)
+		remove_or_pull(v, &x->root, inst, true);
+	if (i->open) {
+		prepare(v, inst);
+		insert(v, &x->root, inst);
+	} else {
+		node(x, inst)->in = false;
 	}
-	if (leaf != FTH_NONE)
-		update(v, leaf);
-	/* Loose ones are looked at one by one: when there are many, it is built afresh. */
-	if (x->loose.len > 32 && x->loose.len * x->loose.len > 4 * v->inst.len)
-		vc_index_build(v);
 }
 
 /* ---- queries ---- */
@@ -176,11 +312,10 @@ bool vc_fits(const struct vc *v, const struct vc_task *t, uint32_t inst)
 	return !t->apart || is_apart(v, t, i, inst);
 }
 
-/* The least the task needs in each dimension, whatever the type: what a subtree must have. */
-static void least_demand(const struct vc *v, fth_kind_id kind, int64_t *ret)
+void vc_least_demand(const struct vc *v, fth_kind_id kind, int64_t *ret)
 {
 	const struct fth_kind *k = &v->view->kinds[kind];
-	for (uint32_t r = 0; r < v->index.nres; r++) {
+	for (uint32_t r = 0; r < v->view->catalog->nres; r++) {
 		ret[r] = INT64_MAX;
 		for (uint32_t a = 0; a < k->nalts; a++)
 			ret[r] = FTH_MIN(ret[r], k->alts[a].demand.v[r]);
@@ -191,17 +326,24 @@ struct query {
 	struct vc *v;
 	const struct vc_task *t;
 	int64_t least[FTH_RES_MAX];
-	uint32_t lo, hi;
+	int64_t lo, hi;
 	const double *coef;
 	double best;
-	uint32_t found; /* leaf */
+	uint32_t found;
 };
 
-static bool may_hold(const struct query *q, uint32_t node)
+static struct query ask(struct vc *v, const struct vc_task *t, int64_t lo, int64_t hi)
 {
-	const struct vc_index *x = &q->v->index;
-	const int64_t *room = &x->room.data[(size_t)node * x->nres];
-	for (uint32_t r = 0; r < x->nres; r++)
+	struct query q = {.v = v, .t = t, .lo = lo, .hi = hi, .found = FTH_NONE};
+	if (!v->index.built)
+		vc_index_build(v);
+	vc_least_demand(v, t->kind, q.least);
+	return q;
+}
+
+static bool may_hold(const struct query *q, const int64_t *room)
+{
+	for (uint32_t r = 0; r < q->v->index.nres; r++)
 		if (room[r] < q->least[r])
 			return false;
 	return true;
@@ -215,86 +357,66 @@ static double worth(const struct query *q, const double *val)
 	return sum;
 }
 
-/* from..to are the leaves below the node. Ties go to the first leaf. */
-static void search(struct query *q, uint32_t node, uint32_t from, uint32_t to)
+static void consider(struct query *q, uint32_t n)
 {
 	const struct vc_index *x = &q->v->index;
-	if (from >= q->hi || to <= q->lo || !may_hold(q, node))
-		return;
-	double w = worth(q, &x->val.data[(size_t)node * x->nval]);
+	double w = worth(q, &x->own.data[(size_t)n * x->nval]);
 	if (q->found != FTH_NONE && w <= q->best)
 		return;
-	if (node >= x->leaves) {
-		if (from < x->n && vc_fits(q->v, q->t, x->order.data[from])) {
-			q->best = w;
-			q->found = from;
-		}
-		return;
+	if (may_hold(q, q->v->inst.data[n].room.v) && vc_fits(q->v, q->t, n)) {
+		q->best = w;
+		q->found = n;
 	}
-	uint32_t mid = from + (to - from) / 2;
-	search(q, 2 * node, from, mid);
-	search(q, 2 * node + 1, mid, to);
 }
 
-uint32_t vc_index_best(struct vc *v, const struct vc_task *t, uint32_t lo, uint32_t hi, const double *coef, double *ret)
-{
-	struct query q = {.v = v, .t = t, .lo = lo, .hi = FTH_MIN(hi, v->index.n), .coef = coef, .found = FTH_NONE};
-	if (q.lo >= q.hi)
-		return FTH_NONE;
-	least_demand(v, t->kind, q.least);
-	search(&q, 1, 0, v->index.leaves);
-	if (q.found == FTH_NONE)
-		return FTH_NONE;
-	*ret = q.best;
-	return v->index.order.data[q.found];
-}
-
-/* The first leaf that fits from q->lo on, or the last one before q->hi. */
-static uint32_t first_fit(const struct query *q, uint32_t node, uint32_t from, uint32_t to, bool last)
+/* Of equal ones the first in order; for dot products from behind, where the most is free. */
+static void search(struct query *q, uint32_t n)
 {
 	const struct vc_index *x = &q->v->index;
-	if (from >= q->hi || to <= q->lo || !may_hold(q, node))
-		return FTH_NONE;
-	if (node >= x->leaves)
-		return from < x->n && vc_fits(q->v, q->t, x->order.data[from]) ? from : FTH_NONE;
-	uint32_t mid = from + (to - from) / 2;
-	uint32_t got = last ? first_fit(q, 2 * node + 1, mid, to, last) : first_fit(q, 2 * node, from, mid, last);
-	if (got != FTH_NONE)
-		return got;
-	return last ? first_fit(q, 2 * node, from, mid, last) : first_fit(q, 2 * node + 1, mid, to, last);
+	if (n == FTH_NONE || !may_hold(q, &x->room.data[(size_t)n * x->nres]))
+		return;
+	if (q->found != FTH_NONE && worth(q, &x->val.data[(size_t)n * x->nval]) <= q->best)
+		return;
+	const struct vc_node *at = node(x, n);
+	bool behind = q->v->cfg.pack == VC_PACK_DOT, to_left = at->key >= q->lo, to_right = at->key < q->hi;
+	if (behind ? to_right : to_left)
+		search(q, behind ? at->right : at->left);
+	if (to_left && to_right)
+		consider(q, n);
+	if (behind ? to_left : to_right)
+		search(q, behind ? at->left : at->right);
 }
 
-static fth_time distance(const struct vc *v, const struct vc_task *t, uint32_t inst)
+uint32_t vc_index_best(struct vc *v, const struct vc_task *t, int64_t lo, int64_t hi, const double *coef)
 {
-	fth_time d = v->inst.data[inst].remaining - t->remaining;
-	return d < 0 ? -d : d;
+	struct query q = ask(v, t, lo, hi);
+	q.coef = coef;
+	if (lo < hi)
+		search(&q, v->index.root);
+	return q.found;
 }
 
-uint32_t vc_index_nearest(struct vc *v, const struct vc_task *t, uint32_t lo, uint32_t hi)
+static uint32_t first_fit(const struct query *q, uint32_t n, bool last)
 {
-	struct vc_index *x = &v->index;
-	hi = FTH_MIN(hi, x->n);
-	if (lo >= hi)
+	const struct vc_index *x = &q->v->index;
+	if (n == FTH_NONE || !may_hold(q, &x->room.data[(size_t)n * x->nres]))
 		return FTH_NONE;
-	uint32_t a = lo, z = hi; /* the first one that lives as long as the task */
-	while (a < z) {
-		uint32_t mid = a + (z - a) / 2;
-		if (x->lives.data[mid] < t->remaining)
-			a = mid + 1;
-		else
-			z = mid;
-	}
-	struct query q = {.v = v, .t = t, .lo = a, .hi = hi};
-	least_demand(v, t->kind, q.least);
-	uint32_t above = a < hi ? first_fit(&q, 1, 0, x->leaves, false) : FTH_NONE;
-	q.lo = lo;
-	q.hi = a;
-	uint32_t below = lo < a ? first_fit(&q, 1, 0, x->leaves, true) : FTH_NONE;
-	if (above == FTH_NONE || below == FTH_NONE) {
-		uint32_t one = above == FTH_NONE ? below : above;
-		return one == FTH_NONE ? FTH_NONE : x->order.data[one];
-	}
-	above = x->order.data[above];
-	below = x->order.data[below];
-	return distance(v, t, above) <= distance(v, t, below) ? above : below;
+	const struct vc_node *at = node(x, n);
+	bool to_left = at->key >= q->lo, to_right = at->key < q->hi;
+	uint32_t got = FTH_NONE;
+	if (last ? to_right : to_left)
+		got = first_fit(q, last ? at->right : at->left, last);
+	if (got == FTH_NONE && to_left && to_right && vc_fits(q->v, q->t, n))
+		got = n;
+	if (got == FTH_NONE && (last ? to_left : to_right))
+		got = first_fit(q, last ? at->left : at->right, last);
+	return got;
+}
+
+uint32_t vc_index_first(struct vc *v, const struct vc_task *t, int64_t lo, int64_t hi, bool last)
+{
+	struct query q = ask(v, t, lo, hi);
+	if (v->cfg.pack == VC_PACK_LEAST)
+		q.lo = FTH_MAX(lo, q.least[v->cfg.resource]);
+	return q.lo < q.hi ? first_fit(&q, v->index.root, last) : FTH_NONE;
 }

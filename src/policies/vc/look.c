@@ -19,9 +19,16 @@ fth_time vc_estimate(struct vc *v, const struct fth_task *t)
 fth_time vc_remaining(struct vc *v, const struct fth_task *t)
 {
 	fth_time total = vc_estimate(v, t), ran = t->ran + (t->state == FTH_TASK_RUNNING ? v->now - t->since : 0);
-	/* One that has run for T lasts for another T with even odds: it is taken to be half-way. */
-	while (v->cfg.readjust && total <= ran && total < FTH_NEVER / 4)
-		total *= 2;
+	/* One that has run for T lasts for another T with even odds: seen to have outlived what was thought, it is taken
+	 * to be half-way, until it outlives that. */
+	if (v->cfg.readjust && total <= ran) {
+		while (v->doubled.len <= t->slot)
+			fth_vec_push(&v->doubled, ((struct vc_doubled){.task = FTH_NONE}));
+		struct vc_doubled *d = &v->doubled.data[t->slot];
+		if (d->task != t->id || d->total <= ran)
+			*d = (struct vc_doubled){t->id, ran < FTH_NEVER / 2 ? 2 * ran : FTH_NEVER};
+		total = d->total;
+	}
 	return total > ran ? total - ran : 0;
 }
 
@@ -29,6 +36,11 @@ unsigned vc_bin(const struct vc *v, fth_time remaining)
 {
 	uint64_t units = (uint64_t)(remaining / v->cfg.bin_unit);
 	return units ? 64 - (unsigned)__builtin_clzll(units) : 0;
+}
+
+fth_time vc_bin_start(const struct vc *v, unsigned bin)
+{
+	return !bin ? 0 : bin > 63 || v->cfg.bin_unit > INT64_MAX >> (bin - 1) ? INT64_MAX : v->cfg.bin_unit << (bin - 1);
 }
 
 fth_time vc_pause(const struct vc *v, fth_kind_id kind)
@@ -39,14 +51,17 @@ fth_time vc_pause(const struct vc *v, fth_kind_id kind)
 
 /* ---- instances ---- */
 
-struct vc_memory *vc_memory(struct vc *v, const struct fth_instance *i)
+struct vc_inst *vc_known(struct vc *v, fth_instance_id id)
 {
-	while (v->memory.len <= i->slot)
-		fth_vec_push(&v->memory, ((struct vc_memory){.id = FTH_NONE}));
-	struct vc_memory *m = &v->memory.data[i->slot];
-	if (m->id != i->id)
-		*m = (struct vc_memory){.id = i->id, .reserved = fth_map_get(&v->arriving, i->id, NULL)};
-	return m;
+	size_t a = 0, z = v->inst.len;
+	while (a < z) {
+		size_t mid = a + (z - a) / 2;
+		if (v->inst.data[mid].id < id)
+			a = mid + 1;
+		else
+			z = mid;
+	}
+	return a < v->inst.len && v->inst.data[a].id == id ? &v->inst.data[a] : NULL;
 }
 
 static bool is_low(const struct vc *v, const struct fth_instance *i)
@@ -67,15 +82,23 @@ static bool may_move(const struct vc *v, const struct fth_task *t)
 	return j->ntasks == 1 || j->kind == FTH_JOB_INDEPENDENT;
 }
 
+/* As long as no task comes, goes, starts or stops, what remains shrinks with time, until one outlives its estimate. */
 static void look_at_tasks(struct vc *v, const struct fth_instance *i, struct vc_inst *vi)
 {
 	for (fth_task_id id = i->first_committed; id != FTH_NONE;) {
 		const struct fth_task *t = fth_view_task(v->view, id);
-		fth_time left = vc_remaining(v, t);
-		vi->remaining = FTH_MAX(vi->remaining, left);
+		fth_time left = vc_remaining(v, t), end = left < FTH_NEVER - v->now ? v->now + left : FTH_NEVER;
+		if (t->state == FTH_TASK_RUNNING) {
+			vi->until = FTH_MAX(vi->until, end);
+			vi->adjust = FTH_MIN(vi->adjust, end);
+		} else {
+			vi->pending = FTH_MAX(vi->pending, left);
+		}
 		vi->settled = vi->settled && may_move(v, t);
 		id = t->next_committed;
 	}
+	if (!v->cfg.readjust)
+		vi->adjust = FTH_NEVER;
 }
 
 /* Where its tasks can still be saved, an instance about to be taken sends them away. */
@@ -96,42 +119,105 @@ static void flee(struct vc *v, const struct fth_instance *i)
 	}
 }
 
-static void look_at_instance(struct vc *v, const struct fth_instance *i)
+static void look_at_instance(struct vc *v, const struct fth_instance *i, struct vc_inst *vi)
 {
-	if (i->revoked && i->state != FTH_INSTANCE_TERMINATING)
-		flee(v, i);
-	if (i->leaving)
-		return;
-	struct vc_memory *m = vc_memory(v, i);
-	struct vc_inst vi = {.id = i->id,
-			     .type = i->type,
-			     .offer = i->offer,
-			     .slot = i->slot,
-			     .room = v->view->catalog->types[i->type].capacity,
-			     .ntasks = i->ncommitted,
-			     .settled = i->state == FTH_INSTANCE_READY && i->nheld == i->ncommitted};
-	fth_res_sub(&vi.room, &i->committed);
 	bool ready = i->state == FTH_INSTANCE_READY;
-	vi.open = (ready || v->cfg.pack_booting) && !m->cleared && !m->reserved;
-	if (v->cfg.clear || (v->cfg.price_moves && v->price_changed) || v->cfg.pack == VC_PACK_BINS)
-		look_at_tasks(v, i, &vi);
-	vi.bin = (uint8_t)vc_bin(v, vi.remaining);
-	m->low = ready && v->cfg.clear && i->ncommitted && is_low(v, i) ? m->low + 1 : 0;
-	v->inst_of.data[i->slot] = (uint32_t)v->inst.len;
-	fth_vec_push(&v->inst, vi);
+	vi->id = i->id;
+	vi->type = i->type;
+	vi->offer = i->offer;
+	vi->slot = i->slot;
+	vi->room = v->view->catalog->types[i->type].capacity;
+	fth_res_sub(&vi->room, &i->committed);
+	vi->until = vi->pending = 0;
+	vi->adjust = FTH_NEVER;
+	vi->ntasks = i->ncommitted;
+	vi->ready = ready;
+	vi->settled = ready && i->nheld == i->ncommitted;
+	vi->is_low = ready && v->cfg.clear && i->ncommitted && is_low(v, i);
+	vi->planned = false;
+	if (v->cfg.clear || v->cfg.price_moves || v->cfg.pack == VC_PACK_BINS)
+		look_at_tasks(v, i, vi);
+}
+
+/* An instance of which something has changed. */
+static void look_again(struct vc *v, fth_instance_id id)
+{
+	const struct fth_instance *i = fth_view_instance(v->view, id);
+	struct vc_inst *known = vc_known(v, id);
+	if (i && i->revoked && !fth_map_get(&v->is_fleeing, id, NULL)) {
+		fth_map_put(&v->is_fleeing, id, 1);
+		fth_vec_push(&v->fleeing, id);
+	}
+	if (!i || i->leaving) {
+		if (known) {
+			known->gone = true;
+			v->inst_of.data[known->slot] = FTH_NONE;
+		}
+		return;
+	}
+	if (!known) {
+		fth_vec_push(&v->inst, ((struct vc_inst){.reserved = fth_map_get(&v->arriving, id, NULL)}));
+		known = &fth_vec_last(&v->inst);
+	}
+	look_at_instance(v, i, known);
+}
+
+/* Those that are there, without the ones that went, as they are now. */
+static void keep(struct vc *v)
+{
+	size_t n = 0;
+	v->watching = false;
+	for (size_t k = 0; k < v->inst.len; k++) {
+		struct vc_inst *i = &v->inst.data[k];
+		if (i->gone)
+			continue;
+		if (i->planned || i->adjust <= v->now)
+			look_at_instance(v, fth_view_instance(v->view, i->id), i);
+		i->remaining = FTH_MAX(i->pending, i->until - v->now);
+		i->open = (i->ready || v->cfg.pack_booting) && !i->cleared && !i->reserved;
+		i->low = i->is_low ? i->low + 1 : 0;
+		v->watching |= i->is_low;
+		v->inst_of.data[i->slot] = (uint32_t)n;
+		if (n != k)
+			v->inst.data[n] = *i;
+		n++;
+	}
+	v->inst.len = n;
 }
 
 static void look_at_instances(struct vc *v)
 {
-	fth_vec_clear(&v->inst);
-	fth_vec_reserve(&v->inst_of, v->view->instance_slots);
-	v->inst_of.len = v->view->instance_slots;
-	for (fth_instance_id id = v->view->first_instance; id != FTH_NONE;) {
-		const struct fth_instance *i = fth_view_instance(v->view, id);
-		v->inst_of.data[i->slot] = FTH_NONE;
-		look_at_instance(v, i);
-		id = i->next;
+	size_t n = v->inst.len;
+	while (n && v->inst.data[n - 1].slot == FTH_NONE) /* bought in the last round: they have come, or not */
+		n--;
+	v->inst.len = n;
+	while (v->inst_of.len < v->view->instance_slots)
+		fth_vec_push(&v->inst_of, FTH_NONE);
+	if (v->looked) {
+		for (uint32_t k = 0; k < v->view->nchanged; k++)
+			look_again(v, v->view->changed[k]);
+	} else {
+		for (fth_instance_id id = v->view->first_instance; id != FTH_NONE; id = fth_view_instance(v->view, id)->next)
+			look_again(v, id);
 	}
+	v->looked = true;
+	keep(v);
+}
+
+/* Every round anew: what could not move before may be able to now. */
+static void flee_all(struct vc *v)
+{
+	size_t left = 0;
+	for (size_t k = 0; k < v->fleeing.len; k++) {
+		const struct fth_instance *i = fth_view_instance(v->view, v->fleeing.data[k]);
+		if (!i || i->state == FTH_INSTANCE_TERMINATING || i->state == FTH_INSTANCE_GONE) {
+			fth_map_del(&v->is_fleeing, v->fleeing.data[k]);
+			continue;
+		}
+		flee(v, i);
+		v->fleeing.data[left++] = i->id;
+	}
+	v->fleeing.len = left;
 }
 
 /* ---- tasks ---- */
@@ -216,6 +302,8 @@ void vc_look(struct vc *v, const struct fth_round *round)
 {
 	v->view = round->view;
 	v->now = round->now;
+	v->rounds++;
+	v->index.built = false;
 	fth_vec_clear(&v->tasks);
 	fth_vec_clear(&v->left);
 	fth_vec_clear(&v->apart);
@@ -223,5 +311,6 @@ void vc_look(struct vc *v, const struct fth_round *round)
 		predict(v, round);
 	vc_prices(v, round);
 	look_at_instances(v);
+	flee_all(v);
 	look_at_waiting(v);
 }

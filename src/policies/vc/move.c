@@ -77,7 +77,7 @@ static bool clear_one(struct vc *v, struct fth_plan *plan, uint32_t at)
 	if (from.remaining <= slowest)
 		return false; /* it will be empty before that */
 	v->inst.data[at].open = false;
-	vc_index_touch(v, at, false);
+	vc_index_touch(v, at);
 	if (repack(v)) {
 		send(v, plan, &from, "under-used at $0/h: its tasks fit elsewhere");
 		return true;
@@ -89,7 +89,7 @@ static bool clear_one(struct vc *v, struct fth_plan *plan, uint32_t at)
 		return true;
 	}
 	v->inst.data[at].open = from.open;
-	vc_index_touch(v, at, false);
+	vc_index_touch(v, at);
 	return false;
 }
 
@@ -106,20 +106,12 @@ static int dearest_first(const void *a, const void *b)
 	return (x->inst > y->inst) - (x->inst < y->inst);
 }
 
-bool vc_is_watching(const struct vc *v)
-{
-	for (size_t k = 0; k < v->inst.len; k++)
-		if (v->inst.data[k].slot != FTH_NONE && v->memory.data[v->inst.data[k].slot].low)
-			return true;
-	return false;
-}
-
 void vc_clear(struct vc *v, struct fth_plan *plan)
 {
 	FTH_VEC(struct candidate) list = {0};
 	for (uint32_t k = 0; k < v->inst.len; k++) {
 		const struct vc_inst *i = &v->inst.data[k];
-		if (i->slot == FTH_NONE || !i->settled || !i->open || v->memory.data[i->slot].low <= v->cfg.patience)
+		if (i->slot == FTH_NONE || !i->settled || !i->open || i->low <= v->cfg.patience)
 			continue;
 		const struct fth_instance *real = fth_view_instance(v->view, i->id);
 		const struct fth_res *cap = &v->view->catalog->types[i->type].capacity;
@@ -129,11 +121,10 @@ void vc_clear(struct vc *v, struct fth_plan *plan)
 	if (list.len > 1)
 		qsort(list.data, list.len, sizeof(*list.data), dearest_first);
 	for (size_t k = 0; k < list.len; k++) {
-		const struct vc_inst *i = &v->inst.data[list.data[k].inst];
-		uint32_t slot = i->slot;
+		uint32_t at = list.data[k].inst;
 		/* It may have received the tasks of another one just now. */
-		if (i->settled && clear_one(v, plan, list.data[k].inst)) {
-			v->memory.data[slot].cleared = true;
+		if (v->inst.data[at].settled && clear_one(v, plan, at)) {
+			v->inst.data[at].cleared = true;
 			v->cleared++;
 		}
 	}
@@ -156,17 +147,17 @@ void vc_price_moves(struct vc *v, struct fth_plan *plan)
 	for (uint32_t k = 0; k < n && v->buys.len; k++) {
 		struct vc_inst i = v->inst.data[k];
 		fth_price old = v->view->catalog->offers[i.offer].price;
-		if (i.slot == FTH_NONE || !i.settled || !i.ntasks || v->memory.data[i.slot].cleared ||
-		    v->memory.data[i.slot].reserved || v->buys.data[0].price >= old)
+		if (i.slot == FTH_NONE || !i.settled || !i.ntasks || i.cleared || i.reserved ||
+		    v->buys.data[0].price >= old)
 			continue;
 		fth_time pause = gather(v, fth_view_instance(v->view, i.id));
 		uint32_t buy = vc_cheapest(v, v->kinds.data, v->kinds.len);
 		if (buy == FTH_NONE || !pays(v, old, v->buys.data[buy].price, i.remaining, pause))
 			continue;
 		change_later(v, plan, i.id, v->buys.data[buy].offer, "the same tasks run here for $0/h");
-		v->memory.data[i.slot].cleared = true;
+		v->inst.data[k].cleared = true;
 		v->inst.data[k].open = false;
-		vc_index_touch(v, k, false);
+		vc_index_touch(v, k);
 		v->moved++;
 	}
 }
@@ -187,13 +178,19 @@ static bool can_go(const struct vc *v, const struct fth_instance *from, const st
 	return fth_res_fits(&sum, &v->view->catalog->types[to->type].capacity);
 }
 
-static void close_to_tasks(struct vc *v, const struct fth_instance *i)
+static void close_to_tasks(struct vc_inst *i)
 {
-	uint32_t at = v->inst_of.data[i->slot];
-	if (at != FTH_NONE) {
-		v->inst.data[at].open = v->inst.data[at].settled = false;
-		v->inst.data[at].ntasks = 1; /* not to be let go as empty */
-	}
+	if (!i)
+		return;
+	i->open = i->settled = false;
+	i->ntasks = 1; /* not to be let go as empty */
+	i->planned = true;
+}
+
+static void take_tasks_again(struct vc_inst *i)
+{
+	if (i)
+		i->cleared = false;
 }
 
 /* True if the move is over, one way or the other. */
@@ -204,20 +201,21 @@ static bool go_on(struct vc *v, struct fth_plan *plan, const struct vc_move *m)
 	bool has_from = from && from->state != FTH_INSTANCE_GONE && !from->leaving && from->ncommitted;
 	if (!to || to->state == FTH_INSTANCE_GONE || to->leaving) {
 		if (has_from)
-			vc_memory(v, from)->cleared = false;
+			take_tasks_again(vc_known(v, m->from));
 		return true;
 	}
 	if (!has_from)
 		return true; /* the new one is empty, and let go as such */
-	close_to_tasks(v, to);
+	struct vc_inst *new = vc_known(v, m->to);
+	close_to_tasks(new);
 	if (to->state != FTH_INSTANCE_READY)
 		return false;
 	if (!can_go(v, from, to)) {
-		v->inst.data[v->inst_of.data[to->slot]].ntasks = 0;
-		vc_memory(v, from)->cleared = false;
+		new->ntasks = 0;
+		take_tasks_again(vc_known(v, m->from));
 		return true;
 	}
-	close_to_tasks(v, from);
+	close_to_tasks(vc_known(v, m->from));
 	for (fth_task_id id = from->first_committed; id != FTH_NONE;) {
 		const struct fth_task *t = fth_view_task(v->view, id);
 		id = t->next_committed;
@@ -236,10 +234,10 @@ void vc_go_on(struct vc *v, struct fth_plan *plan)
 			v->moves.data[n++] = m;
 			continue;
 		}
-		const struct fth_instance *to = fth_view_instance(v->view, m.to);
+		struct vc_inst *to = vc_known(v, m.to);
 		fth_map_del(&v->arriving, m.to);
 		if (to)
-			vc_memory(v, to)->reserved = false;
+			to->reserved = false;
 	}
 	v->moves.len = n;
 }

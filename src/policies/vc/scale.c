@@ -9,10 +9,7 @@ static bool is_wanted(const struct vc *v, const struct fth_offer *o)
 	if (!o->available || (v->cfg.market == VC_MARKET_SPOT && o->market != FTH_SPOT) ||
 	    (v->cfg.market == VC_MARKET_ON_DEMAND && o->market != FTH_ON_DEMAND) || o->market == FTH_RESERVED)
 		return false;
-	if (!v->cfg.family)
-		return true;
-	const char *family = fth_sym_name(v->view, v->view->catalog->types[o->type].family);
-	return !strcmp(family, v->cfg.family) != v->cfg.not_family;
+	return v->view->catalog->types[o->type].container == v->cfg.containers;
 }
 
 static int by_price(const void *a, const void *b)
@@ -319,6 +316,52 @@ static uint32_t how_many(const struct vc *v, const struct fth_res *d, const stru
 	return most;
 }
 
+/* The least that a task of the runs below a node of the tree needs in each dimension. */
+static void set_run(struct vc *v, size_t run)
+{
+	uint32_t nres = v->view->catalog->nres;
+	size_t n = v->run_leaves + run;
+	int64_t *least = &v->run_least.data[n * nres];
+	for (uint32_t r = 0; r < nres; r++)
+		least[r] = INT64_MAX;
+	if (run < v->runs.len && v->runs.data[run].n)
+		vc_least_demand(v, v->runs.data[run].kind, least);
+}
+
+static void join_runs(struct vc *v, size_t n)
+{
+	uint32_t nres = v->view->catalog->nres;
+	int64_t *least = &v->run_least.data[n * nres];
+	const int64_t *a = &v->run_least.data[2 * n * nres], *b = a + nres;
+	for (uint32_t r = 0; r < nres; r++)
+		least[r] = FTH_MIN(a[r], b[r]);
+}
+
+/* The first run from `from` on of which a task may fit; their number if there is none. */
+static size_t next_run(const struct vc *v, const struct fth_res *room, size_t from)
+{
+	uint32_t nres = v->view->catalog->nres;
+	size_t n = v->run_leaves + from;
+	bool fits = false;
+	while (from < v->runs.len) {
+		fits = true;
+		for (uint32_t r = 0; r < nres && fits; r++)
+			fits = v->run_least.data[n * nres + r] <= room->v[r];
+		if (fits && n >= v->run_leaves)
+			return n - v->run_leaves;
+		if (fits) {
+			n *= 2;
+			continue;
+		}
+		while (n & 1) /* the last one below its parent */
+			n /= 2;
+		if (!n)
+			break;
+		n++;
+	}
+	return v->runs.len;
+}
+
 /* Take tasks of the batch in order as long as they fit, run by run of one kind; what is used of the resource. */
 static int64_t fill(struct vc *v, fth_type_id type, uint32_t resource, bool keep)
 {
@@ -326,7 +369,9 @@ static int64_t fill(struct vc *v, fth_type_id type, uint32_t resource, bool keep
 	bool has_it = room.v[resource] > 0;
 	int64_t used = 0;
 	fth_vec_clear(&v->group);
-	for (size_t k = 0; k < v->runs.len && (!has_it || room.v[resource] > 0); k++) {
+	fth_vec_clear(&v->list);
+	for (size_t k = next_run(v, &room, 0); k < v->runs.len && (!has_it || room.v[resource] > 0);
+	     k = next_run(v, &room, k + 1)) {
 		const struct vc_run *run = &v->runs.data[k];
 		const struct vc_task *t = &v->tasks.data[v->left.data[run->first]];
 		const struct fth_res *d = vc_demand(v, t->kind, type);
@@ -334,6 +379,8 @@ static int64_t fill(struct vc *v, fth_type_id type, uint32_t resource, bool keep
 		for (int r = 0; n && r < FTH_RES_MAX; r++)
 			room.v[r] -= d->v[r] * n;
 		used += n ? d->v[resource] * n : 0;
+		if (n && keep)
+			fth_vec_push(&v->list, (uint32_t)k);
 		for (uint32_t i = 0; i < n && (keep || t->apart); i++)
 			fth_vec_push(&v->group, v->left.data[run->first + i]);
 	}
@@ -354,29 +401,42 @@ static void list_runs(struct vc *v)
 		if (vc_cheapest(v, &t->kind, 1) != FTH_NONE)
 			fth_vec_push(&v->runs, ((struct vc_run){t->kind, k, 1, t->apart != 0}));
 	}
+	for (v->run_leaves = 1; v->run_leaves < v->runs.len; v->run_leaves *= 2)
+		;
+	fth_vec_reserve(&v->run_least, 2 * v->run_leaves * v->view->catalog->nres);
+	for (size_t k = 0; k < v->run_leaves; k++)
+		set_run(v, k);
+	for (size_t n = v->run_leaves - 1; n >= 1; n--)
+		join_runs(v, n);
 }
 
-/* What has been taken is at the front of its run. */
+/* What has been taken is at the front of the runs that were filled from. */
 static void drop_taken(struct vc *v)
 {
-	size_t n = 0;
-	for (size_t k = 0; k < v->runs.len; k++) {
-		struct vc_run run = v->runs.data[k];
-		while (run.n && v->tasks.data[v->left.data[run.first]].at != FTH_NONE) {
-			run.first++;
-			run.n--;
+	for (size_t k = 0; k < v->list.len; k++) {
+		struct vc_run *run = &v->runs.data[v->list.data[k]];
+		while (run->n && v->tasks.data[v->left.data[run->first]].at != FTH_NONE) {
+			run->first++;
+			run->n--;
 		}
-		if (run.n)
-			v->runs.data[n++] = run;
+		if (run->n)
+			continue;
+		set_run(v, v->list.data[k]);
+		for (size_t n = (v->run_leaves + v->list.data[k]) / 2; n >= 1; n /= 2)
+			join_runs(v, n);
 	}
-	v->runs.len = n;
 }
 
 static void scale_fill(struct vc *v, struct fth_plan *plan)
 {
 	uint32_t resource = constraining_of_batch(v);
+	size_t first = 0;
 	list_runs(v);
-	while (v->runs.len) {
+	for (;;) {
+		while (first < v->runs.len && !v->runs.data[first].n)
+			first++;
+		if (first == v->runs.len)
+			return;
 		double most = -1;
 		uint32_t best = FTH_NONE;
 		for (uint32_t b = 0; b < v->buys.len; b++) {
@@ -388,7 +448,7 @@ static void scale_fill(struct vc *v, struct fth_plan *plan)
 			}
 		}
 		if (best == FTH_NONE) /* no use of that resource: whatever holds the first task */
-			best = vc_cheapest(v, &v->runs.data[0].kind, 1);
+			best = vc_cheapest(v, &v->runs.data[first].kind, 1);
 		fill(v, v->buys.data[best].type, resource, true);
 		uint32_t inst = vc_rent(v, plan, v->buys.data[best].offer,
 					"filled greedily it has the most resource for its price of $0/h");
