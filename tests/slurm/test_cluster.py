@@ -14,12 +14,9 @@ import signal
 import sys
 import time
 
-from rig import Rig, missing
+from rig import Rig, skip_unless_possible
 
-why = missing()
-if why:
-    print("skipped: " + why)
-    sys.exit(1 if os.environ.get("CI") else 77)
+skip_unless_possible()
 PRICES = {"node.small": 0.36, "node.large": 0.72}
 
 

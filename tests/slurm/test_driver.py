@@ -7,15 +7,9 @@ import subprocess
 import sys
 import time
 
-from rig import Rig, missing
+from rig import Rig, skip_unless_possible
 
-why = missing()
-if why:
-    print("skipped: " + why)
-    sys.exit(1 if os.environ.get("CI") else 77)
-if not os.path.exists(os.environ["SLURM_DRIVER"]):
-    print("skipped: the driver was not built (libslurm-dev)")
-    sys.exit(1 if os.environ.get("CI") else 77)
+skip_unless_possible()
 
 
 class Driver:

@@ -312,9 +312,9 @@ static void the_wrong_journal_is_refused(void **state)
 	t.head.cluster = "other";
 	assert_refused(&t, -ESTALE, "cluster 'toy'");
 	t.head.cluster = "toy";
-	t.w.catalog.offers.data[0].price++;
+	t.w.catalog.types.data[0].capacity.v[FTH_CPU] += 1000; /* a price may change, a type may not */
 	assert_refused(&t, -ESTALE, "another catalog");
-	t.w.catalog.offers.data[0].price--;
+	t.w.catalog.types.data[0].capacity.v[FTH_CPU] -= 1000;
 	t.head.policy = "nonesuch";
 	assert_refused(&t, -EINVAL, "nonesuch");
 	FILE *f = fopen(t.path, "w");
