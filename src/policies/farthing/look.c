@@ -265,6 +265,8 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 		hourly = all;
 	}
 	fth_time begin = d->fetch + d->setup + d->init, end = d->stop + d->save;
+	if (!begin && !end)
+		begin = FTH_MINUTE; /* nothing was said of them: not nothing */
 	i->hourly = hourly;
 	/* While its state is saved it keeps its room there, and what it goes to stands ready: both are paid for. */
 	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : 2 * end)) * (i->hours / lasting(o, t, i->hours));
