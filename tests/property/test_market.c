@@ -70,7 +70,7 @@ static void laws_hold_while_instances_are_taken(void **state)
 /* Policies for tasks that can wait, where spot instances are taken from them: all jobs end all the same, and a run again
  * takes the same way. Those with a world of their own (workers, rigid jobs, containers) are not here. */
 static const char *const batch[] = {
-	"farthing", "farthing:round=60s,moves_per_hour=2", "farthing:moves=false,max_wait=0", "farthing:pool=12,triples=8,committed=2",
+	"farthing", "farthing:round=60s,moves_per_hour=2", "farthing:moves=false,max_wait=0", "farthing:pool=8,triples=4,committed=2",
 	"farthing:interference=ignored,value=alone,waiting=0", "farthing:market=on-demand",
 	"no-packing", "eva", "synergy", "owl", "stratus", "hotspot", "fleet", "fleet-diversified", "scloud", "eva-artifact",
 	"stratus-artifact", "stratus:estimates=history", "stratus:groups=false", "stratus:booting=true", "stratus:down=false",
