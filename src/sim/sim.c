@@ -16,6 +16,8 @@ const struct fth_param fth_sim_param_table[] = {
 	 "times acquisition and set-up of instances"},
 	{"pair_speed", FTH_PARAM_REAL, offsetof(struct fth_sim_params, pair_speed), "0", 0, 1, NULL,
 	 "if above 0, the speed of every pair of co-located tasks, whatever the profile says"},
+	{"crowd", FTH_PARAM_REAL, offsetof(struct fth_sim_params, crowd), "1", 0.01, 1, NULL,
+	 "times the speed of every task of an instance, for each launched task there beyond the second: what pairs do not tell"},
 	{"max_instances", FTH_PARAM_INT, offsetof(struct fth_sim_params, max_instances), "1000000", 1, 4e9, NULL,
 	 "guard against a policy that runs away: launches beyond this many instances at once are refused; policies are not told"},
 	{"horizon", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, horizon), "0", 0, 1e12, NULL,
