@@ -54,6 +54,7 @@ struct fth_limits fth_sim_limits(const struct fth_sim_params *p, const struct ft
 		.moves_per_hour = (uint32_t)p->moves_per_hour,
 		.disturbed_ppm = (uint32_t)(p->disturbed * 1e6 + 0.5),
 		.epoch_us = w->workload.epoch,
+		.max_instances = (uint32_t)p->max_instances,
 	};
 }
 
@@ -379,7 +380,6 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		.policy = policy->ops,
 		.params = policy->params,
 		.fallback = fallback,
-		.max_instances = (uint32_t)params->max_instances,
 		.limits = fth_sim_limits(params, w),
 		.decide_limit_ns = params->decide_limit * 1000,
 		.clock_ns = clock_ns,

@@ -30,7 +30,6 @@ struct fth_live_head {
 	const char *policy;             /* as a user would write it */
 	const struct fth_policy_ops *const *table;
 	const struct fth_policy_ops *fallback;
-	uint32_t max_instances;
 	struct fth_limits limits;
 	int64_t epoch_us;               /* now, since 1970: what the clock's zero is if the journal is new */
 	int64_t decide_limit_ns;
