@@ -131,7 +131,8 @@ try:
     rig.wait("it runs", lambda: d.run_state(slow) == "running", 10)
     rig.end("node-large-2")
     check("down", d.ask(op="node", node="node-large-2", want="down")["ok"])
-    rig.wait("lost", lambda: d.run_state(slow) == "lost" and d.jobs()[slow]["state"] == "waiting", 30)
+    # Slurm lets go of it once it has given the node up (SlurmdTimeout, looked at now and then).
+    rig.wait("lost", lambda: d.run_state(slow) == "lost" and d.jobs()[slow]["state"] == "waiting", 120)
     check("cancel", d.ask(op="cancel", job=slow)["ok"])
     rig.wait("cancelled", lambda: d.jobs()[slow]["state"] == "cancelled", 10)
     check("cancel again", d.ask(op="cancel", job=slow)["ok"])
