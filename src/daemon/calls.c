@@ -25,6 +25,24 @@ static void say_ok(struct fth_call *c, int status, const char *key, const char *
 
 /* ---- submit ---- */
 
+/* Whether this key is somebody's: in the journal, at the driver, or on its way there. */
+static bool key_is_used(const struct fth_keeper *k, const char *key)
+{
+	const struct fth_side *s = &k->side[FTH_WORKLOAD];
+	for (size_t i = 0; i < s->asked.len; i++)
+		if (s->asked.data[i].op == FTH_OP_SUBMIT && !strcmp(s->asked.data[i].what, key))
+			return true;
+	return fth_live_knows(k->live, key) || fth_job_by_key(k, key);
+}
+
+/* A job that has ended keeps its key; one that has not is for the driver to compare: the same again is the same job. */
+static bool key_is_spent(const struct fth_keeper *k, const char *key)
+{
+	const struct fth_listed_job *j = fth_job_by_key(k, key);
+	bool unfinished = j && !j->over && !j->gone && (j->state == FTH_JOB_WAITS || j->state == FTH_JOB_HELD);
+	return !unfinished && (j || fth_live_knows(k->live, key));
+}
+
 static void next_key(struct fth_keeper *k, const char *name, struct fth_str *out)
 {
 	const char *last = fth_live_get(k->live, "next-key");
@@ -35,8 +53,11 @@ static void next_key(struct fth_keeper *k, const char *name, struct fth_str *out
 		fth_str_addc(&base, strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *p) ? *p : '-');
 	if (base.data[0] == '.')
 		base.data[0] = '-';
-	fth_str_addf(out, "%s-%lld", base.data, (long long)n);
-	snprintf(number, sizeof(number), "%lld", (long long)n + 1);
+	do {
+		fth_str_clear(out);
+		fth_str_addf(out, "%s-%lld", base.data, (long long)n++);
+	} while (key_is_used(k, out->data));
+	snprintf(number, sizeof(number), "%lld", (long long)n);
 	fth_live_put(k->live, "next-key", number);
 	fth_str_release(&base);
 }
@@ -81,6 +102,8 @@ static void submit(struct fth_keeper *k, struct fth_call *c)
 		fth_call_refuse(c, 503, "the workload driver is not there");
 	} else if (given && !fth_name_is_plain(given)) {
 		fth_call_refuse(c, 400, "key: letters, digits and . _ - + only");
+	} else if (given && key_is_spent(k, given)) {
+		fth_call_refuse(c, 409, "key: a job %.100s was submitted before", given);
 	} else {
 		if (given)
 			fth_str_add(&key, given);

@@ -384,6 +384,29 @@ void fth_engine_key(const struct fth_keeper *k, const struct fth_listed_job *j, 
 	fth_str_release(&fact);
 }
 
+static void count_life(struct fth_keeper *k, const struct fth_listed_job *j)
+{
+	struct fth_str fact = {0};
+	char lives[16];
+	fth_str_addf(&fact, "k/%s", j->key);
+	const char *before = fth_live_get(k->live, fact.data);
+	snprintf(lives, sizeof(lives), "%d", (before ? atoi(before) : 0) + 1);
+	fth_live_put(k->live, fact.data, lives);
+	fth_str_release(&fact);
+}
+
+/* A waiting job whose name the journal has: what has run is the one that ended there, and its driver may forget it; what has not is another
+ * one, and gets a name of its own. Nothing that a driver lets in is dropped without a word. */
+static void submitted_before(struct fth_keeper *k, struct fth_listed_job *j, const char *key)
+{
+	if (j->runs.len)
+		j->over = true;
+	else
+		count_life(k, j); /* and is looked at again */
+	k->side[FTH_WORKLOAD].list_wanted = true;
+	fth_say(FTH_LOG_WARN, j->over ? "job has ended before, by the journal" : "job bears the name of one that has ended: it gets another", "job:s", key);
+}
+
 static void submitted(struct fth_keeper *k, struct fth_listed_job *j)
 {
 	struct fth_world w;
@@ -406,7 +429,7 @@ static void submitted(struct fth_keeper *k, struct fth_listed_job *j)
 		fth_job_set_id(k, j, id);
 		fth_say(FTH_LOG_INFO, "job submitted", "job:s estimate_s:f", key.data, (double)estimate / 1e6);
 	} else if (r == -EEXIST) {
-		j->over = true; /* its end is in the journal: the driver may forget it */
+		submitted_before(k, j, key.data);
 	} else {
 		j->refused = true;
 		fth_say(FTH_LOG_WARN, "job refused", "job:s error:s", key.data, err.text);
@@ -418,16 +441,10 @@ static void submitted(struct fth_keeper *k, struct fth_listed_job *j)
 /* Held after it was let in, before it ran: it leaves, and comes again under another name when it is released. */
 static void held(struct fth_keeper *k, struct fth_listed_job *j)
 {
-	struct fth_str fact = {0};
-	char lives[16];
-	fth_str_addf(&fact, "k/%s", j->key);
-	const char *before = fth_live_get(k->live, fact.data);
-	snprintf(lives, sizeof(lives), "%d", (before ? atoi(before) : 0) + 1);
 	cancelled(k, j);
-	fth_live_put(k->live, fact.data, lives);
+	count_life(k, j);
 	fth_job_set_id(k, j, FTH_NONE);
 	j->over = false;
-	fth_str_release(&fact);
 }
 
 static int by_time(const void *pa, const void *pb)
