@@ -41,7 +41,7 @@ static void want_rid(struct fth_keeper *k, struct fth_rented *r)
 {
 	const struct fth_instance *i = r->current ? fth_cluster_instance(k->cluster, r->id) : NULL;
 	bool wanted = i && i->state != FTH_INSTANCE_GONE && i->state != FTH_INSTANCE_TERMINATING;
-	if (wanted || r->state == FTH_LISTED_NOT || k->now_ns < r->ask_again || r->launching)
+	if (wanted || r->foreign || r->state == FTH_LISTED_NOT || k->now_ns < r->ask_again || r->launching)
 		return;
 	bool gone = r->state == FTH_LISTED_GONE;
 	if (gone && i && i->state != FTH_INSTANCE_GONE)

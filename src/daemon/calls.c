@@ -25,6 +25,17 @@ static void say_ok(struct fth_call *c, int status, const char *key, const char *
 
 /* ---- submit ---- */
 
+enum { CALLS_MAX = 32 }; /* less than connections: others are to be answered meanwhile */
+
+/* One that does not answer is not given ever more to read. */
+static bool has_enough(const struct fth_side *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->asked.len; i++)
+		n += s->asked.data[i].call != NULL;
+	return n >= CALLS_MAX;
+}
+
 /* Whether this key is somebody's: in the journal, at the driver, or on its way there. */
 static bool key_is_used(const struct fth_keeper *k, const char *key)
 {
@@ -98,8 +109,8 @@ static void submit(struct fth_keeper *k, struct fth_call *c)
 	struct fth_str key = {0};
 	json_t *spec = json_deep_copy(c->body);
 	const char *given = json_string_value(json_object_get(spec, "key"));
-	if (!k->side[FTH_WORKLOAD].synced) {
-		fth_call_refuse(c, 503, "the workload driver is not there");
+	if (!k->side[FTH_WORKLOAD].synced || has_enough(&k->side[FTH_WORKLOAD])) {
+		fth_call_refuse(c, 503, "the workload driver is not there, or does not answer");
 	} else if (given && !fth_name_is_plain(given)) {
 		fth_call_refuse(c, 400, "key: letters, digits and . _ - + only");
 	} else if (given && key_is_spent(k, given)) {
@@ -133,6 +144,10 @@ static void cancel(struct fth_keeper *k, struct fth_call *c)
 	}
 	if (c->uid > 0 && (!user || strcmp(user, c->by)) && (uid_t)c->uid != geteuid()) {
 		fth_call_refuse(c, 403, "job %.100s is another user's", c->what);
+		return;
+	}
+	if (has_enough(&k->side[FTH_WORKLOAD])) {
+		fth_call_refuse(c, 503, "the workload driver does not answer");
 		return;
 	}
 	atomic_fetch_add(&c->users, 1);

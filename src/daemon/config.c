@@ -33,7 +33,7 @@ struct sections {
 };
 struct role_read {
 	json_t *driver, *config;
-	int64_t poll;
+	int64_t poll, answer_limit;
 };
 struct limits_read {
 	fth_money usd_per_hour, usd_per_month;
@@ -64,6 +64,7 @@ static const struct fth_setting role_keys[] = {
 	{"driver", FTH_SET_ANY, IN(role_read, driver), true, 0, 0, NULL},
 	{"config", FTH_SET_OBJECT, IN(role_read, config), false, 0, 0, NULL},
 	{"poll", FTH_SET_DURATION, IN(role_read, poll), false, 0.05, 3600, NULL},
+	{"answer_limit", FTH_SET_DURATION, IN(role_read, answer_limit), false, 0.1, 86400, NULL},
 	{0},
 };
 static const struct fth_setting limits_keys[] = {
@@ -212,7 +213,7 @@ static int find_driver(struct fth_config *c, enum fth_role role, const json_t *s
 
 static int read_role(struct fth_config *c, enum fth_role role, json_t *section, struct fth_error *err)
 {
-	struct role_read got = {.poll = role == FTH_CAPACITY ? FTH_SEC : FTH_SEC};
+	struct role_read got = {.poll = FTH_SEC, .answer_limit = 2 * FTH_MINUTE};
 	int r = read_keys(c, section, role_keys, &got, err);
 	if (r)
 		return r;
@@ -221,6 +222,7 @@ static int read_role(struct fth_config *c, enum fth_role role, json_t *section, 
 	c->role[role].driver = fth_strdup(json_string_value(got.driver));
 	c->role[role].config = got.config;
 	c->role[role].poll = got.poll;
+	c->role[role].answer_limit = got.answer_limit;
 	return find_driver(c, role, section, err);
 }
 

@@ -15,6 +15,7 @@ struct fth_role_config {
 	char *program;       /* found */
 	json_t *config;      /* handed on; may be NULL. Borrowed */
 	int64_t poll;        /* how often it is asked for a list at the least */
+	int64_t answer_limit; /* one that says nothing for so long is started again */
 };
 
 struct fth_api_config {

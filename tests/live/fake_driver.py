@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A driver that speaks the protocol and has no world behind it: a recorded list of jobs, and machines that are ready as soon as they are launched. For the scale
 benchmark, and for what a workload with nodes of its own does. Which role it plays is in its hello; its config: jobs, kinds, run (seconds a task runs), nodes (names by type),
-control (a file: {"held": [...], "waiting": [...], "again": [...], "cancelled": [...]}, keys of jobs)."""
+away (a file: while it is there, hello fails for now), control (a file: {"held": [...], "waiting": [...], "again": [...], "cancelled": [...]}, keys of jobs)."""
 import json
 import os
 import select
@@ -29,6 +29,8 @@ class Fake:
 
     def hello(self, q):
         self.role, c = q["role"], q["config"]
+        if os.path.exists(c.get("away", "")):
+            return {"ok": False, "error": "its manager is away", "why": "other", "retry": True}
         self.run = c.get("run", 3600)
         for n in range(c.get("jobs", 0)):
             kind = n % c.get("kinds", 20)
