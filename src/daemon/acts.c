@@ -215,6 +215,9 @@ static void start_failed(struct fth_keeper *k, const struct fth_asked *a, const 
 			fth_happen_task_lost(k, t, k->epoch + k->now);
 	}
 	fth_say(FTH_LOG_WARN, "start refused", "job:s error:s", a->what, text);
+	struct fth_listed_job *j = fth_job_by_key(k, a->what);
+	if (j)
+		fth_happen_not_started(k, j);
 }
 
 void fth_acts_failed(struct fth_keeper *k, enum fth_role role, struct fth_asked *a, const json_t *answer)

@@ -407,6 +407,18 @@ int fth_config_load(struct fth_config *c, const char *path, const char *state, s
 	return r;
 }
 
+/* A catalog with a resource of this name already is its author's. */
+static int add_node_resource(struct fth_world *w, struct fth_error *err)
+{
+	uint32_t before = w->catalog.nres;
+	int r = fth_catalog_resource(&w->catalog, FTH_NODE_RESOURCE);
+	if (r < 0 || (uint32_t)r < before)
+		return fth_fail(err, -EINVAL, "the catalog: resource '%s' is farthingd's own, and one place of %d must be left for it", FTH_NODE_RESOURCE, FTH_RES_MAX);
+	for (size_t i = 0; i < w->catalog.types.len; i++)
+		w->catalog.types.data[i].capacity.v[r] = FTH_NODE_WHOLE;
+	return fth_catalog_finish(&w->catalog, err);
+}
+
 int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth_error *err)
 {
 	int r;
@@ -420,6 +432,8 @@ int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth
 	} else {
 		r = fth_load_catalog(&w->catalog, c->catalog, FTH_FORMAT_AUTO, NULL, err);
 	}
+	if (!r && strcmp(c->role[FTH_WORKLOAD].driver, "process"))
+		r = add_node_resource(w, err);
 	fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
 	if (!r && c->profile) {
 		r = fth_load_profile(&w->profile, c->profile, FTH_FORMAT_AUTO, err);

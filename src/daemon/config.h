@@ -50,6 +50,11 @@ int fth_config_blame(const struct fth_config *c, enum fth_role role, const char 
 /* Catalog and profile that it names. */
 int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth_error *err);
 
+/* Where the workload has nodes of its own, a machine has so much of this resource, and what runs on it takes some: 1, or more than half if it must not meet its like,
+ * or all. */
+#define FTH_NODE_RESOURCE "node"
+enum { FTH_NODE_WHOLE = 1000 };
+
 extern const char fth_config_default[];
 
 #endif

@@ -69,6 +69,8 @@ struct fth_listed_job {
 	enum { FTH_JOB_WAITS, FTH_JOB_HELD, FTH_JOB_ENDED, FTH_JOB_CANCELLED } state;
 	FTH_VEC(struct fth_listed_run) runs;
 	int64_t ask_again;       /* cancel, forget: not before (ns) */
+	unsigned not_started;    /* starts in a row that came to nothing */
+	int64_t aside_until;     /* it is not let in before (ns) */
 	bool seen;
 	bool gone;               /* the driver no longer knows it */
 };
@@ -219,6 +221,8 @@ void fth_happen(struct fth_keeper *k);
 int fth_happen_feed(struct fth_keeper *k, struct fth_event ev, int64_t at);
 void fth_happen_launch_failed(struct fth_keeper *k, struct fth_rented *r, enum fth_launch_failure why, const char *text);
 void fth_happen_done(struct fth_keeper *k, const struct fth_task *t, const struct fth_listed_run *run, struct fth_listed_job *lj);
+/* A start of this job came to nothing: after some, it is put aside for a while, so that nothing is rented for what cannot run. */
+void fth_happen_not_started(struct fth_keeper *k, struct fth_listed_job *j);
 void fth_happen_task_lost(struct fth_keeper *k, const struct fth_task *t, int64_t at);
 void fth_retry_offers(struct fth_keeper *k);
 int64_t fth_retry_due_ns(const struct fth_keeper *k);

@@ -106,6 +106,43 @@ def strangers():
         c.close()
 
 
+def with_fake(policy, config):
+    c = Cluster(policy=policy, capacity="{boot: 100ms, terminate: 50ms}")
+    text = re.sub(r"  driver: process\n  poll: 500ms\n  config: .*", f"  driver: {fake}\n  config: {{{config}}}", open(c.config).read())
+    open(c.config, "w").write(text.replace("first: 100ms, most: 1s", "first: 1s, most: 1h"))
+    return c
+
+
+def not_started():
+    """What never starts where it is put is not rented for again and again."""
+    c = with_fake("no-packing:round=1s", "jobs: 1, run: 1, refuse: 1000")
+    try:
+        c.start()
+        c.until(lambda: open(c.log).read().count("put aside") >= 2, 60, "it is put aside")
+        c.drained(60)
+        before = open(c.log).read().count("msg=launch ")
+        check(before <= 8, f"{before} machines were rented for it")
+        c.stop()
+        c.replay()
+    finally:
+        c.close()
+
+
+def apart():
+    """Tasks that must not share a machine do not, though it has room for all of them."""
+    c = with_fake("stratus:round=1s", "jobs: 2, run: 1, wide: 2")
+    try:
+        c.start()
+        c.settled(2, 60)
+        check("twice on one machine" not in open(c.log).read(), "on one machine")
+        c.stop()
+        c.replay()
+    finally:
+        c.close()
+
+
+not_started()
+apart()
 hung()
 away()
 strangers()

@@ -149,6 +149,10 @@ static json_t *shown(const struct fth_slurm *s, const job_info_msg_t *all, const
 			      "submitted", (json_int_t)j->submit_time * FTH_SEC, "priority",
 			      (json_int_t)NICE_OFFSET - (json_int_t)j->nice, "state", job_state(all, j, m, now), "tasks", "count",
 			      (int)nodes, "demand", demand.data, "runs", runs_of(j, m));
+	if (o && nodes > 1)
+		json_object_set_new(o, "spread", json_true()); /* Slurm takes as many nodes, whatever we say */
+	if (o && !j->shared)
+		json_object_set_new(o, "exclusive", json_true());
 	if (o && j->time_limit != INFINITE && j->time_limit != NO_VAL)
 		json_object_set_new(o, "limit", json_integer((json_int_t)j->time_limit * 60));
 	fth_str_release(&demand);
