@@ -6,6 +6,7 @@
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pwd.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -13,7 +14,7 @@
 
 #include "daemon/log.h"
 
-enum { CONNECTIONS = 64, TIMEOUT_S = 60, TOKEN_MIN = 16, TOKEN_MAX = 4096 };
+enum { CONNECTIONS = 64, STRANGERS = 8, TIMEOUT_S = 60, TOKEN_MIN = 16, TOKEN_MAX = 4096 };
 
 struct fth_api {
 	struct fth_keeper *k;
@@ -23,6 +24,7 @@ struct fth_api {
 	FTH_VEC(uid_t) users;
 	int64_t token_uid, token_gid;
 	char token_name[64];
+	atomic_int strangers; /* connections of users who are not let in */
 };
 
 /* One request on its way in. */
@@ -74,6 +76,26 @@ static void by_socket(struct fth_api *a, struct MHD_Connection *c, struct fth_as
 		snprintf(who->by, sizeof(who->by), "%u", peer.uid);
 }
 
+/* Who is not let in may ask how we are, but not keep others out: a few such connections at a time. */
+static void connected(void *arg, struct MHD_Connection *c, void **context, enum MHD_ConnectionNotificationCode what)
+{
+	struct fth_api *a = arg;
+	struct fth_asker who = {.uid = -1, .gid = -1};
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (*context)
+			atomic_fetch_sub(&a->strangers, 1);
+		*context = NULL;
+		return;
+	}
+	by_socket(a, c, &who);
+	if (who.trusted)
+		return;
+	*context = a;
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (atomic_fetch_add(&a->strangers, 1) >= STRANGERS && info)
+		shutdown(info->connect_fd, SHUT_RDWR);
+}
+
 /* ---- requests ---- */
 
 static enum MHD_Result reply(struct MHD_Connection *c, struct fth_answer *a)
@@ -115,15 +137,21 @@ static bool says_too_much(const struct fth_api *a, struct MHD_Connection *c)
 	return n && (fth_parse_i64(n, strlen(n), &length) || length > a->k->cfg->api.max_body);
 }
 
+/* Whether the asker may have this; if not, it is refused. */
+static bool may_ask(struct fth_api *a, bool over_socket, struct MHD_Connection *c, const char *url, struct fth_asker *who)
+{
+	(over_socket ? by_socket : by_token)(a, c, who);
+	if (who->trusted || !strcmp(url, "/healthz"))
+		return true;
+	fth_say(FTH_LOG_WARN, "refused to answer", "by:s url:s", who->by[0] ? who->by : "unknown", url);
+	return false;
+}
+
 static enum MHD_Result answer(struct fth_api *a, bool over_socket, struct MHD_Connection *c, const char *url, const char *method, struct incoming *in)
 {
 	struct fth_asker who = {.uid = -1, .gid = -1};
 	struct fth_answer out = {.status = 500, .type = "application/json"};
 	(over_socket ? by_socket : by_token)(a, c, &who);
-	if (!who.trusted && strcmp(url, "/healthz")) {
-		fth_say(FTH_LOG_WARN, "refused to answer", "by:s url:s", who.by[0] ? who.by : "unknown", url);
-		return refuse(c, over_socket ? 403 : 401, over_socket ? "this user may not use farthingd" : "a bearer token is needed");
-	}
 	if (in->too_long)
 		return refuse(c, 413, "the body is longer than allowed");
 	fth_route(a->k, &who, method, url, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "state"), in->body.data ? in->body.data : "", in->body.len,
@@ -135,7 +163,10 @@ static enum MHD_Result handle(struct fth_api *a, bool over_socket, struct MHD_Co
 			      size_t *size, void **state)
 {
 	if (!*state) {
+		struct fth_asker who = {.uid = -1, .gid = -1};
 		*state = fth_alloc(sizeof(struct incoming));
+		if (!may_ask(a, over_socket, c, url, &who)) /* before a body is taken in */
+			return refuse(c, over_socket ? 403 : 401, over_socket ? "this user may not use farthingd" : "a bearer token is needed");
 		return says_too_much(a, c) ? refuse(c, 413, "the body is longer than allowed") : MHD_YES;
 	}
 	if (*size)
@@ -209,11 +240,12 @@ static bool is_loopback(const struct sockaddr *a)
 	return a->sa_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)a)->sin6_addr);
 }
 
-static int listen_tcp(const struct fth_api_config *c, struct fth_error *err)
+static int resolve(const struct fth_api_config *c, struct addrinfo **ret, struct fth_error *err)
 {
 	const char *colon = strrchr(c->listen, ':');
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_PASSIVE}, *at;
-	if (!colon || !colon[1])
+	int64_t port = 0;
+	if (!colon || fth_parse_i64(colon + 1, strlen(colon + 1), &port) || port < 1 || port > 65535)
 		return fth_fail(err, -EINVAL, "api.listen: ADDRESS:PORT is needed, not %s", c->listen);
 	size_t n = (size_t)(colon - c->listen);
 	bool bracketed = n > 2 && c->listen[0] == '[' && c->listen[n - 1] == ']';
@@ -230,6 +262,16 @@ static int listen_tcp(const struct fth_api_config *c, struct fth_error *err)
 				"beyond_loopback: true",
 				c->listen);
 	}
+	*ret = at;
+	return 0;
+}
+
+static int listen_tcp(const struct fth_api_config *c, struct fth_error *err)
+{
+	struct addrinfo *at;
+	int r = resolve(c, &at, err);
+	if (r)
+		return r;
 	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
 	if (fd >= 0)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -300,6 +342,30 @@ static int find_users(struct fth_api *a, const struct fth_api_config *c, struct 
 	return 0;
 }
 
+int fth_api_check(const struct fth_api_config *c, const char **key, struct fth_error *err)
+{
+	struct fth_api a = {0};
+	struct addrinfo *at = NULL;
+	*key = "users";
+	int r = find_users(&a, c, err);
+	if (!r && c->listen) {
+		*key = "listen";
+		r = resolve(c, &at, err);
+		if (!r)
+			freeaddrinfo(at);
+	}
+	if (!r && c->listen) {
+		*key = c->token_file ? "token_file" : "listen";
+		r = read_token(&a, c, err);
+	}
+	if (!r && c->listen) {
+		*key = c->token_user ? "token_user" : "listen";
+		r = find_token_user(&a, c, err);
+	}
+	fth_vec_release(&a.users);
+	return r;
+}
+
 static struct MHD_Daemon *serve(struct fth_api *a, int fd, MHD_AccessHandlerCallback handler, bool tls)
 {
 	unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG | (tls ? MHD_USE_TLS : 0);
@@ -310,7 +376,8 @@ static struct MHD_Daemon *serve(struct fth_api *a, int fd, MHD_AccessHandlerCall
 					a->key, MHD_OPTION_END);
 	return MHD_start_daemon(flags, 0, NULL, NULL, handler, a, MHD_OPTION_EXTERNAL_LOGGER, say, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S,
-				MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, MHD_OPTION_END);
+				MHD_OPTION_NOTIFY_COMPLETED, completed, NULL, handler == on_socket ? MHD_OPTION_NOTIFY_CONNECTION : MHD_OPTION_END, connected, a,
+				MHD_OPTION_END);
 }
 
 static int open_tcp(struct fth_api *a, const struct fth_api_config *c, struct fth_error *err)

@@ -10,6 +10,8 @@
 #include "daemon/keeper.h"
 
 struct fth_api;
+/* What can be said of its settings before anything is opened; key: which one is wrong. */
+int fth_api_check(const struct fth_api_config *c, const char **key, struct fth_error *err);
 int fth_api_start(struct fth_api **ret, struct fth_keeper *k, struct fth_error *err);
 void fth_api_stop(struct fth_api *a);
 

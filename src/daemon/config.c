@@ -48,6 +48,7 @@ static const struct fth_setting top_keys[] = {
 	{"catalog", FTH_SET_TEXT, IN(fth_config, catalog), true, 0, 0, NULL},
 	{"profile", FTH_SET_TEXT, IN(fth_config, profile), false, 0, 0, NULL},
 	{"decide_limit", FTH_SET_DURATION, IN(fth_config, decide_limit), false, 0, 86400, NULL},
+	{"ready_timeout", FTH_SET_DURATION, IN(fth_config, ready_timeout), false, 0.1, 864000, NULL},
 	{0},
 };
 static const struct fth_setting section_keys[] = {
@@ -115,6 +116,11 @@ int fth_config_blame(const struct fth_config *c, enum fth_role role, const char 
 	const json_t *section = json_object_get(c->yaml.root, fth_role_names[role]);
 	const json_t *own = c->role[role].config;
 	return blame(c, own && key && *key ? own : section, own && key && *key ? key : "driver", text, err);
+}
+
+int fth_config_blame_api(const struct fth_config *c, const char *key, const char *text, struct fth_error *err)
+{
+	return blame(c, json_object_get(c->yaml.root, "api"), key, text, err);
 }
 
 static int read_keys(struct fth_config *c, const json_t *object, const struct fth_setting *table, void *base, struct fth_error *err)
@@ -240,7 +246,7 @@ static int read_limits(struct fth_config *c, const json_t *section, struct fth_e
 static int read_all(struct fth_config *c, struct fth_error *err)
 {
 	struct sections s = {0};
-	*c = (struct fth_config){.path = c->path, .dir = c->dir, .yaml = c->yaml, .decide_limit = 10 * FTH_SEC, .log_level = FTH_LOG_INFO,
+	*c = (struct fth_config){.path = c->path, .dir = c->dir, .yaml = c->yaml, .decide_limit = 10 * FTH_SEC, .ready_timeout = 30 * FTH_MINUTE, .log_level = FTH_LOG_INFO,
 				 .retry_first = FTH_SEC, .retry_most = 5 * FTH_MINUTE, .api = {.max_body = 1 << 20}};
 	int r = read_top(c, &s, err);
 	if (!r && !fth_name_is_plain(c->cluster))
@@ -257,6 +263,8 @@ static int read_all(struct fth_config *c, struct fth_error *err)
 		r = read_keys(c, s.log, log_keys, c, err);
 	if (!r && s.retry)
 		r = read_keys(c, s.retry, retry_keys, c, err);
+	if (!r && c->retry_first > c->retry_most)
+		r = blame(c, s.retry, json_object_get(s.retry, "first") ? "first" : "most", "retry: 'first' is longer than 'most'", err);
 	return r;
 }
 
@@ -419,6 +427,17 @@ static int add_node_resource(struct fth_world *w, struct fth_error *err)
 	return fth_catalog_finish(&w->catalog, err);
 }
 
+/* "catalog:2: ..." of the text in the file is so many lines further down in the file itself. */
+static int place_within(const struct fth_config *c, int r, struct fth_error *err)
+{
+	struct fth_error was = *err;
+	unsigned long long line;
+	int at = 0;
+	if (sscanf(was.text, "catalog:%llu: %n", &line, &at) != 1 || !at)
+		return r;
+	return fth_fail_at(err, r, name_of(c), fth_yaml_line(&c->yaml, c->yaml.root, "catalog") + line, "%s", was.text + at);
+}
+
 int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth_error *err)
 {
 	int r;
@@ -429,6 +448,7 @@ int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth
 			r = fth_read_catalog(&w->catalog, in, FTH_FORMAT_AUTO, NULL, err);
 			fth_input_close(in);
 		}
+		r = r ? place_within(c, r, err) : 0;
 	} else {
 		r = fth_load_catalog(&w->catalog, c->catalog, FTH_FORMAT_AUTO, NULL, err);
 	}

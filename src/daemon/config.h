@@ -35,6 +35,7 @@ struct fth_config {
 	struct fth_role_config role[FTH_NROLES];
 	struct fth_limits limits;
 	int64_t decide_limit;
+	int64_t ready_timeout; /* an instance that is not ready by then has failed */
 	struct fth_api_config api;
 	int log_level, log_format;
 	int64_t retry_first, retry_most;
@@ -47,6 +48,7 @@ int fth_config_parse(struct fth_config *c, const char *name, const char *text, s
 void fth_config_release(struct fth_config *c);
 /* "file:line: text" about a key of a driver's own settings. */
 int fth_config_blame(const struct fth_config *c, enum fth_role role, const char *key, const char *text, struct fth_error *err);
+int fth_config_blame_api(const struct fth_config *c, const char *key, const char *text, struct fth_error *err);
 /* Catalog and profile that it names. */
 int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth_error *err);
 

@@ -118,6 +118,12 @@ static int mapping(struct reading *r, json_t *object, int depth)
 static int value(struct reading *r, yaml_event_t *e, int depth, json_t **ret)
 {
 	size_t line = e->start_mark.line;
+	const void *anchor = e->type == YAML_SCALAR_EVENT	    ? e->data.scalar.anchor
+			     : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
+			     : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
+								    : NULL;
+	if (anchor)
+		return bad(r, line, "anchors and aliases are not taken");
 	if (depth > FTH_YAML_DEPTH)
 		return bad(r, line, "too deeply nested");
 	int q = 0;

@@ -4,15 +4,26 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "daemon/api.h"
 #include "daemon/keeper.h"
 #include "daemon/log.h"
 #include "drivers/keep.h"
+
+int fth_dry_sound(const struct fth_config *c, struct fth_world *w, struct fth_error *err)
+{
+	const char *key = NULL;
+	struct fth_error why = {0};
+	int r = fth_config_world(c, w, err);
+	if (!r && fth_api_check(&c->api, &key, &why))
+		r = fth_config_blame_api(c, key, why.text, err);
+	return r ? r : fth_dry_probe(c, err);
+}
 
 int fth_dry_check(const struct fth_config *c, struct fth_error *err)
 {
 	struct fth_world w;
 	fth_world_init(&w);
-	int r = fth_config_world(c, &w, err);
+	int r = fth_dry_sound(c, &w, err);
 	if (!r)
 		printf("%s: cluster %s, policy %s, %zu types, %zu offers, drivers %s and %s\n", c->path ? c->path : "built-in configuration", c->cluster,
 		       c->policy, w.catalog.types.len, w.catalog.offers.len, c->role[FTH_WORKLOAD].driver, c->role[FTH_CAPACITY].driver);
@@ -92,12 +103,32 @@ static void *keep(void *arg)
 }
 
 /* What the reconciler would end: tokens nobody has in the books. */
-static void print_orphans(const struct fth_keeper *k)
+static void print_orphans(const struct fth_keeper *k, uint32_t *n)
 {
 	for (size_t i = 0; i < k->rented.len; i++) {
 		const struct fth_rented *r = k->rented.data[i];
-		if (!r->current && r->state != FTH_LISTED_GONE && r->state != FTH_LISTED_NOT)
-			printf("would terminate %s: it is not in the journal\n", r->token);
+		if (r->current || r->foreign || r->state == FTH_LISTED_GONE || r->state == FTH_LISTED_NOT)
+			continue;
+		printf("would terminate %s: it is not in the journal\n", r->token);
+		++*n;
+	}
+}
+
+/* What was decided before, and not carried out yet. */
+static void print_unasked(const struct fth_keeper *k, fth_instance_id known, uint32_t *n)
+{
+	for (fth_instance_id id = k->cluster->view.first_instance; id != FTH_NONE;) {
+		const struct fth_instance *i = fth_cluster_instance(k->cluster, id);
+		const struct fth_rented *r = fth_rented_of(k, id);
+		bool there = r && r->state != FTH_LISTED_NOT && r->state != FTH_LISTED_GONE;
+		struct fth_str offer = {0};
+		fth_offer_name(k->cluster, i->offer, &offer);
+		bool launch = i->state == FTH_INSTANCE_REQUESTED && !there && id < known, end = i->state == FTH_INSTANCE_TERMINATING && there;
+		if (launch || end)
+			printf("would %s i%u: %s | decided before\n", launch ? "launch" : "terminate", id, offer.data);
+		*n += launch || end;
+		fth_str_release(&offer);
+		id = i->next;
 	}
 }
 
@@ -105,6 +136,7 @@ int fth_dry_run(struct fth_config *c, struct fth_error *err)
 {
 	struct fth_keeper k = {.dry_run = true};
 	struct printer p = {.base = {.on_plan = print_plan}};
+	fth_instance_id known = 0; /* those below were asked for before */
 	char dir[] = "/tmp/farthingd-dry-XXXXXX";
 	pthread_t thread;
 	if (!mkdtemp(dir)) {
@@ -118,15 +150,21 @@ int fth_dry_run(struct fth_config *c, struct fth_error *err)
 		r = fth_keeper_open(&k, c, err);
 	if (!r) {
 		fth_engine_observe(k.engine, &p.base);
+		for (fth_instance_id id = k.cluster->view.first_instance; id != FTH_NONE; id = fth_cluster_instance(k.cluster, id)->next)
+			known = FTH_MAX(known, id + 1);
 		r = pthread_create(&thread, NULL, keep, &k) ? -EAGAIN : 0;
 	}
 	if (!r) {
 		fth_loop_run(c, &k.mail, &k.out, &k.lag, err);
 		pthread_join(thread, NULL);
-		if (k.failed)
+		if (k.failed) {
 			*err = k.err;
-		else
-			print_orphans(&k);
+		} else {
+			print_unasked(&k, known, &p.n);
+			print_orphans(&k, &p.n);
+			if (k.paused)
+				printf("paused: nothing new is decided\n");
+		}
 		if (!k.failed && !p.n)
 			puts("nothing to do");
 	}

@@ -217,11 +217,33 @@ static void instance_ended(struct fth_keeper *k, fth_instance_id id, int64_t at)
 	feed_instance(k, plain ? FTH_EV_INSTANCE_GONE : FTH_EV_INSTANCE_REVOKED, id, at);
 }
 
+/* Rented, and never of use. */
+static bool is_overdue(const struct fth_keeper *k, const struct fth_instance *i, const struct fth_rented *r)
+{
+	bool waits = r->state == FTH_LISTED_REQUESTED || r->state == FTH_LISTED_BOOTING || r->state == FTH_LISTED_READY;
+	return waits && i->ready == FTH_NEVER && i->state != FTH_INSTANCE_TERMINATING && k->now - i->requested > k->cfg->ready_timeout;
+}
+
+/* It came, and went or was given up before it was ready: that is a launch that failed, though it was paid for. */
+static void failed_to_boot(struct fth_keeper *k, const struct fth_instance *i, const struct fth_rented *r, const char *text)
+{
+	fth_say(FTH_LOG_WARN, "launch failed", "instance:u node:s why:s error:s", i->id, r->node, "other", text);
+	k->stats.launches_failed[FTH_FAIL_OTHER]++;
+	rest_offer(k, i->offer);
+}
+
 static void instance_gone(struct fth_keeper *k, struct fth_rented *r)
 {
 	fth_instance_id id = r->id;
 	const struct fth_instance *i = fth_cluster_instance(k->cluster, id);
 	int64_t at = r->gone ? r->gone : k->epoch + k->now;
+	bool overdue = is_overdue(k, i, r);
+	if (i->acquired == FTH_NEVER && overdue) {
+		fth_happen_launch_failed(k, r, FTH_FAIL_OTHER, "it was not ready in time");
+		return;
+	}
+	if (i->acquired != FTH_NEVER && i->ready == FTH_NEVER && !r->taken && i->state != FTH_INSTANCE_TERMINATING)
+		failed_to_boot(k, i, r, overdue ? "it was not ready in time" : r->error ? r->error : "it ended while it booted");
 	if (i->acquired == FTH_NEVER && r->state == FTH_LISTED_GONE && i->state != FTH_INSTANCE_TERMINATING) {
 		fth_happen_launch_failed(k, r, r->why, r->error ? r->error : "it was launched and went before it was ours");
 		return;
@@ -272,11 +294,12 @@ static void look_at_instance(struct fth_keeper *k, happenings *h, struct fth_ren
 	bool vanished = r->state == FTH_LISTED_NOT && k->side[FTH_CAPACITY].synced && i->acquired != FTH_NEVER;
 	if (r->acquired && i->acquired == FTH_NEVER)
 		add(h, r->acquired, ACQUIRED, i->id, NULL);
-	if (r->ready && i->ready == FTH_NEVER && r->state == FTH_LISTED_READY && node_is_there(k, r))
+	bool ready = r->ready && i->ready == FTH_NEVER && r->state == FTH_LISTED_READY && node_is_there(k, r);
+	if (ready)
 		add(h, k->side[FTH_WORKLOAD].nodes ? now : r->ready, READY, i->id, NULL);
 	if (r->take_at && !i->revoked && r->state != FTH_LISTED_GONE)
 		add(h, now, NOTICE, i->id, NULL);
-	if ((r->state == FTH_LISTED_GONE || vanished) && end_is_clear(k, i, r))
+	if ((r->state == FTH_LISTED_GONE || vanished || (!ready && is_overdue(k, i, r))) && end_is_clear(k, i, r))
 		add(h, r->gone ? r->gone : now, ENDED, i->id, NULL);
 }
 
@@ -517,10 +540,10 @@ static void take(struct fth_keeper *k, const struct happening *h)
 	struct fth_rented *r;
 	switch (h->what) {
 	case ACQUIRED:
-		k->offers.data[fth_cluster_instance(k->cluster, h->a)->offer].failures = 0;
 		feed_instance(k, FTH_EV_INSTANCE_ACQUIRED, h->a, h->at);
 		return;
 	case READY:
+		k->offers.data[fth_cluster_instance(k->cluster, h->a)->offer].failures = 0;
 		feed_instance(k, FTH_EV_INSTANCE_READY, h->a, h->at);
 		return;
 	case NOTICE:

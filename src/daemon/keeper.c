@@ -4,6 +4,7 @@
 #include "daemon/log.h"
 #include "policies/table.h"
 
+#define DRY_PATIENCE_NS (60 * 1000000000LL)
 enum { ROUNDS_AT_ONCE = 8, PICTURE_NS = 50000000 };
 
 /* ---- opening ---- */
@@ -146,6 +147,30 @@ static bool round_is_due(const struct fth_keeper *k, fth_time *at)
 	return k->once_synced && !k->paused && next <= k->now;
 }
 
+static bool does_something(const struct fth_accepted *acts)
+{
+	for (size_t i = 0; i < acts->n; i++)
+		if (acts->actions[i].kind != FTH_ACT_WAKE)
+			return true;
+	return false;
+}
+
+/* A dry run does not wait for the next round: it is held now, as of then, and another if nothing came of it. */
+static void decide_ahead(struct fth_keeper *k)
+{
+	for (int i = 0; i < ROUNDS_AT_ONCE && !k->paused && !k->failed; i++) {
+		struct fth_accepted acts;
+		struct fth_error err = {0};
+		fth_time next = fth_engine_next_round(k->engine, fth_live_now(k->live));
+		if (next == FTH_NEVER)
+			return;
+		if (fth_engine_round(k->engine, FTH_MAX(next, fth_live_now(k->live)), &acts, &err))
+			fail(k, 1, &err);
+		else if (does_something(&acts))
+			return;
+	}
+}
+
 static bool decide(struct fth_keeper *k)
 {
 	struct fth_accepted acts;
@@ -200,7 +225,9 @@ void fth_keeper_settle(struct fth_keeper *k)
 	k->once_synced |= k->side[FTH_CAPACITY].synced && k->side[FTH_WORKLOAD].synced;
 	if (k->once_synced)
 		fth_happen(k);
-	for (int i = 0; i < ROUNDS_AT_ONCE; i++) {
+	if (k->dry_run && k->once_synced)
+		decide_ahead(k);
+	for (int i = 0; i < ROUNDS_AT_ONCE && !k->dry_run; i++) {
 		bool started = k->once_synced && fth_starts(k);
 		if (!decide(k) && !started)
 			break;
@@ -256,9 +283,19 @@ static int64_t due_ns(const struct fth_keeper *k)
 	return due;
 }
 
+static void give_up_dry(struct fth_keeper *k, int64_t began)
+{
+	struct fth_error err = {0};
+	if (!k->dry_run || k->once_synced || k->now_ns - began < DRY_PATIENCE_NS)
+		return;
+	fth_fail(&err, -ETIME, "the drivers have not listed what is there within %lld s", (long long)(DRY_PATIENCE_NS / 1000000000));
+	fail(k, 1, &err);
+}
+
 void fth_keeper_run(struct fth_keeper *k)
 {
 	fth_messages mail = {0};
+	int64_t began = fth_clock_ns();
 	while (!k->failed && !k->stopping && !(k->dry_run && k->once_synced)) {
 		fth_mailbox_take(&k->mail, &mail, due_ns(k));
 		k->now_ns = fth_clock_ns();
@@ -267,6 +304,7 @@ void fth_keeper_run(struct fth_keeper *k)
 			hear(k, &mail.data[i]);
 		fth_vec_clear(&mail);
 		fth_side_watch(k);
+		give_up_dry(k, began);
 		fth_keeper_settle(k);
 		if (k->now_ns - k->published_ns > (k->dirty ? PICTURE_NS : 1000000000))
 			fth_picture_take(k);

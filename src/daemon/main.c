@@ -120,7 +120,13 @@ static int run(struct fth_config *c, struct fth_error *err)
 	struct fth_keeper k = {0};
 	struct fth_api *api = NULL;
 	pthread_t thread;
-	int lock = lock_state(c->state, err);
+	struct fth_world w;
+	fth_world_init(&w);
+	int lock = fth_dry_sound(c, &w, err);
+	fth_world_release(&w);
+	if (lock)
+		return EXIT_USAGE;
+	lock = lock_state(c->state, err);
 	if (lock < 0)
 		return EXIT_FAILED;
 	int r = fth_keeper_open(&k, c, err);

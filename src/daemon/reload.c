@@ -18,7 +18,7 @@ static fth_offer_id same_offer(const struct fth_keeper *k, const struct fth_worl
 	return FTH_NONE;
 }
 
-int fth_keeper_reprice(struct fth_keeper *k, const struct fth_world *w, struct fth_error *err)
+static int same_offers(const struct fth_keeper *k, const struct fth_world *w, struct fth_error *err)
 {
 	const struct fth_catalog_store *now = &k->cluster->catalog;
 	if (w->catalog.offers.len != now->offers.len)
@@ -26,6 +26,15 @@ int fth_keeper_reprice(struct fth_keeper *k, const struct fth_world *w, struct f
 	for (fth_offer_id i = 0; i < w->catalog.offers.len; i++)
 		if (same_offer(k, w, i) == FTH_NONE)
 			return fth_fail(err, -ESTALE, "the catalog has other offers than the journal was begun with");
+	return 0;
+}
+
+int fth_keeper_reprice(struct fth_keeper *k, const struct fth_world *w, struct fth_error *err)
+{
+	const struct fth_catalog_store *now = &k->cluster->catalog;
+	int r = same_offers(k, w, err);
+	if (r)
+		return r;
 	for (fth_offer_id i = 0; i < w->catalog.offers.len; i++) {
 		fth_offer_id o = same_offer(k, w, i);
 		fth_price price = w->catalog.offers.data[i].price;
@@ -46,12 +55,14 @@ static int follow(struct fth_keeper *k, const struct fth_config *c, const struct
 {
 	fth_time at = FTH_MAX(k->now, fth_live_now(k->live));
 	const struct fth_limits *was = fth_engine_limits(k->engine), *now = &c->limits;
-	int r = fth_keeper_reprice(k, w, err);
+	int r = same_offers(k, w, err); /* what can be refused comes first: all of it, or nothing */
 	if (!r && strcmp(fth_live_policy(k->live), c->policy)) {
 		r = fth_live_change_policy(k->live, at, c->policy, err);
 		if (!r)
 			fth_say(FTH_LOG_INFO, "policy changes", "policy:s", c->policy);
 	}
+	if (!r)
+		r = fth_keeper_reprice(k, w, err);
 	if (!r && (was->usd_per_hour != now->usd_per_hour || was->usd_per_month != now->usd_per_month || was->moves_per_hour != now->moves_per_hour ||
 		   was->disturbed_ppm != now->disturbed_ppm || was->max_instances != now->max_instances)) {
 		r = fth_live_change_limits(k->live, at, now, err);
@@ -63,11 +74,12 @@ static int follow(struct fth_keeper *k, const struct fth_config *c, const struct
 /* What holds until the next start, whatever the file says now. */
 static void tell_fixed(const struct fth_config *was, const struct fth_config *now)
 {
-	const json_t *a = json_object_get(was->yaml.root, "api"), *b = json_object_get(now->yaml.root, "api");
-	bool same_api = a && b ? json_equal(a, b) : a == b;
-	if (strcmp(was->cluster, now->cluster) || strcmp(was->role[0].program, now->role[0].program) || strcmp(was->role[1].program, now->role[1].program) ||
-	    !same_api)
-		fth_say(FTH_LOG_WARN, "cluster, drivers and api change with a new start only", "");
+	static const char *const fixed[] = {"cluster", "state", "profile", "workload", "capacity", "api", "retry", "decide_limit", "ready_timeout"};
+	for (size_t i = 0; i < FTH_COUNT(fixed); i++) {
+		const json_t *a = json_object_get(was->yaml.root, fixed[i]), *b = json_object_get(now->yaml.root, fixed[i]);
+		if (a && b ? !json_equal(a, b) : a != b)
+			fth_say(FTH_LOG_WARN, "changes with a new start only", "key:s", fixed[i]);
+	}
 }
 
 void fth_keeper_reload(struct fth_keeper *k)

@@ -30,6 +30,15 @@ void fth_program_beside(const char *name, struct fth_str *out)
 	fth_str_add(out, name);
 }
 
+int fth_runner_check(struct fth_error *err)
+{
+	struct fth_str program = {0};
+	fth_program_beside("farthing-runner", &program);
+	int r = access(program.data, X_OK) ? fth_fail(err, -errno, "%s: %s", program.data, strerror(errno)) : 0;
+	fth_str_release(&program);
+	return r;
+}
+
 static char *in_dir(const char *dir, const char *name)
 {
 	struct fth_str s = {0};

@@ -44,6 +44,8 @@ void fth_run_look(const char *dir, struct fth_run *ret);
 /* Ask it to save its state and to stop; at once: to end without. */
 int fth_run_stop(const char *dir, bool at_once, struct fth_error *err);
 /* "DIR/NAME" of the program beside the one that runs now. */
+/* -ENOENT and the like: the runner is not there. */
+int fth_runner_check(struct fth_error *err);
 void fth_program_beside(const char *name, struct fth_str *out);
 /* Clock ticks since boot at which this process began; 0: there is none. */
 uint64_t fth_process_began(int pid);

@@ -109,6 +109,27 @@ try:
         check(as_nobody("GET", "/v1/jobs") == 403, "another user is refused")
         check(as_nobody("POST", "/v1/jobs", {"command": "true"}) == 403, "and cannot submit")
         check(as_nobody("GET", "/healthz") == 200, "but may ask whether we are well")
+        # Nor can he keep others out, with as many half requests as he likes.
+        crowd = os.fork()
+        if not crowd:
+            os.setgid(nobody.pw_gid)
+            os.setuid(nobody.pw_uid)
+            open_ones = []
+            for _ in range(100):
+                s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                try:
+                    s.connect(c.socket)
+                    s.send(b"GET /v1/jobs HTTP/1.1\r\nHost:")
+                except OSError:
+                    pass
+                open_ones.append(s)
+            time.sleep(600)
+            os._exit(0)
+        time.sleep(1)
+        for _ in range(5):
+            c.jobs()
+        os.kill(crowd, signal.SIGKILL)
+        os.waitpid(crowd, 0)
     good = "a-secret-of-some-length"
     check(tcp("/v1/jobs", good) == 200, "the token opens")
     for bad in (None, "", "a", "a-secret-of-some-lengtX", good + "x", good[:-1], "x" * 3000):

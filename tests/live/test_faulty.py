@@ -141,9 +141,66 @@ def apart():
         c.close()
 
 
-not_started()
-apart()
-hung()
-away()
-strangers()
+def crowded():
+    """What waits at a limit does not fill the journal round by round."""
+    c = Cluster(policy="no-packing:round=1s", limits="{max_instances: 1}", capacity="{boot: 100ms}")
+    try:
+        c.start()
+        c.submit("sleep 60", count=3000)
+        rounds = lambda: int(re.search(r"^farthing_decision_seconds_count (\d+)", c.get("/metrics"), re.M).group(1))
+        lines = lambda: int(re.search(r"^farthing_journal_lines (\d+)", c.get("/metrics"), re.M).group(1))
+        c.until(lambda: lines() > 10, 20, "decided")
+        first, at = rounds(), lines()
+        c.until(lambda: rounds() >= first + 3, 30, "some rounds")
+        grown = (lines() - at) / (rounds() - first)
+        check(grown <= 200, f"{grown} lines a round")
+        c.stop()
+        c.replay()
+    finally:
+        c.close()
+
+
+def never_ready(capacity, extra, words):
+    """Machines that never get to be of use are launches that fail: ever more slowly."""
+    c = Cluster(policy="no-packing:round=1s", capacity=capacity, extra=extra)
+    try:
+        text = open(c.config).read().replace("first: 100ms, most: 1s", "first: 1s, most: 1h")
+        open(c.config, "w").write(text)
+        c.start()
+        c.submit("true")
+        c.until(lambda: open(c.log).read().count(words) >= 3, 60, words)
+        launched = open(c.log).read().count("msg=launch ")
+        check(launched <= 8, f"{launched} launches for {words}")
+        check('farthing_launches_failed_total{reason="other"} 0' not in c.get("/metrics"), "counted")
+        c.stop()
+        c.replay()
+    finally:
+        c.close()
+
+
+def no_runner():
+    """A process driver without its runner says so at once."""
+    d = tempfile.mkdtemp(prefix="farthing-live-")
+    c = Cluster()
+    try:
+        shutil.copy(os.path.join(DRIVERS, "farthing-driver-process"), d)
+        shutil.copy(os.path.join(DRIVERS, "farthing-driver-local"), d)
+        r = subprocess.run([FARTHINGD, "--config", c.config], capture_output=True, text=True, timeout=60 * SLOW, env={**os.environ, "FARTHING_LIBEXEC": d})
+        check(r.returncode == 2 and "farthing-runner" in r.stderr, f"{r.returncode} {r.stderr}")
+    finally:
+        c.close()
+        shutil.rmtree(d)
+
+
+# Each has a cluster of its own and waits most of the time: all at once.
+children = []
+for part in (no_runner, lambda: never_ready("{boot: 1s, command: ['false']}", "", "ended while it booted"),
+             lambda: never_ready("{boot: 1h}", "ready_timeout: 500ms", "not ready in time"), crowded, not_started, apart, hung, away, strangers):
+    pid = os.fork()
+    if not pid:
+        part()
+        sys.exit(0)
+    children.append(pid)
+failed = [p for p in children if os.waitpid(p, 0)[1]]
+check(not failed, f"{len(failed)} of {len(children)} parts failed")
 print("ok")

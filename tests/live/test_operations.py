@@ -43,7 +43,14 @@ try:
     c.kill()
     before = {p: os.stat(os.path.join(d, p)).st_mtime_ns for d, _, files in os.walk(c.state) for p in files}
     r = subprocess.run([FARTHINGD, "--config", c.config, "--dry-run"], capture_output=True, text=True, timeout=30 * SLOW)
-    check(r.returncode == 0, f"a dry run: {r.stderr}")
+    check(r.returncode == 0 and "paused" in r.stdout and "would" not in r.stdout, f"a dry run while paused: {r.stdout} {r.stderr}")
+    for policy in ("stratus", "eva", "no-packing", "no-packing:round=1s"):
+        with open(c.config + ".dry", "w") as f:
+            f.write(open(c.config).read().replace("policy: stratus:round=1s", f"policy: {policy}").replace(c.state, c.state + "-dry"))
+        shutil.copytree(os.path.join(c.state, "workload"), os.path.join(c.state + "-dry", "workload"))
+        r = subprocess.run([FARTHINGD, "--config", c.config + ".dry", "--dry-run"], capture_output=True, text=True, timeout=60 * SLOW)
+        check(r.returncode == 0 and "would launch" in r.stdout and f"would place a task of {job}" in r.stdout, f"a job waits, {policy}: {r.stdout} {r.stderr}")
+        shutil.rmtree(c.state + "-dry")
     after = {p: os.stat(os.path.join(d, p)).st_mtime_ns for d, _, files in os.walk(c.state) for p in files}
     check(before == after, f"it changed something: {set(before.items()) ^ set(after.items())}")
     c.start()
@@ -98,6 +105,8 @@ try:
     edit(", usd_per_hour: 0.80", "")
     reload("limits change")
 
+    edit("retry: {first: 100ms", "retry: {first: 200ms")
+    reload("changes with a new start only")
     # Drain one, then all.
     long = c.submit("sleep 2", name="long")
     c.until(lambda: any(j["job"] == long and j["state"] == "running" for j in c.jobs()), 20, "it runs")

@@ -69,6 +69,8 @@ static int hello(void *self, const struct fth_hello *h, struct fth_request *q, s
 	struct process *p = self;
 	struct config c = {.grace = 10 * FTH_SEC, .keep_output = true, .cgroup = true};
 	int r = fth_driver_settings(h, settings, &c, q, err);
+	if (!r)
+		r = fth_runner_check(err);
 	if (r)
 		return r;
 	p->state = fth_strdup(h->state);
