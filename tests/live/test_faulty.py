@@ -13,9 +13,15 @@ fake = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fake_driver.py"
 
 
 def driver_pid(c, name):
-    return next(pid for pid in (int(p) for p in os.listdir("/proc") if p.isdigit())
-                if os.path.basename(open(f"/proc/{pid}/cmdline").read().split("\0")[0]) == name and
-                int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1]) == c.daemon.pid)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            program = open(f"/proc/{pid}/cmdline").read().split("\0")[0]
+            parent = int(open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            continue
+        if os.path.basename(program) == name and parent == c.daemon.pid:
+            return int(pid)
+    fail(f"no {name} runs")
 
 
 def well(c):
