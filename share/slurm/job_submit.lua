@@ -7,7 +7,7 @@ Left alone are jobs that say so (--comment=farthing:off, or a comment that conta
 listed below (an empty list: all partitions are ours).
 
 A user's own hold is kept apart from ours, by a word in the job's comment, which is the user's to change (the admin comment is not).
-A user's release does not start a job, it only takes back his own hold.
+A release (also an operator's) does not start a job, it only takes back a hold: there is no machine for it yet.
 --]]
 
 local partitions = {}
@@ -65,7 +65,7 @@ function slurm_job_modify(job_desc, job_rec, part_list, modify_uid)
 	local p = job_desc.priority
 	if p == 0 and string.find(job_rec.admin_comment, " run=", 1, true) == nil then
 		job_desc.comment = with(job_desc.comment or job_rec.comment)
-	elseif p == slurm.INFINITE and modify_uid ~= 0 then
+	elseif p == slurm.INFINITE then
 		job_desc.priority = 0
 		job_desc.comment = without(job_desc.comment or job_rec.comment)
 	elseif modify_uid ~= 0 and p ~= nil and p ~= slurm.NO_VAL and p ~= 0 then

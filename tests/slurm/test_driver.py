@@ -124,6 +124,15 @@ try:
     check("start again", d.ask(op="start", job=one, runs=[run("r3", "node-large-2")])["ok"])
     rig.wait("it ends there", lambda: d.jobs()[one]["state"] == "ended" and d.jobs()[one]["runs"][0]["node"] == "node-large-2", 30)
 
+    # Requeued by somebody after its end, it is a job once more; requeued and held, it is held.
+    rig.run("scontrol", "requeue", plain, check=True)
+    rig.wait("it waits again", lambda: d.jobs()[plain]["state"] == "waiting" and d.jobs()[plain]["again"] == 1 and not d.jobs()[plain]["runs"], 20)
+    rig.wait("and not by Slurm's own will", lambda: "Priority=0 " in rig.run("scontrol", "show", "job", plain).stdout, 10)
+    check("start", d.ask(op="start", job=plain, runs=[run("again1", "node-large-1")])["ok"])
+    rig.wait("it ends again", lambda: d.jobs()[plain]["state"] == "ended" and d.jobs()[plain]["again"] == 1, 30)
+    rig.run("scontrol", "requeuehold", plain, check=True)
+    rig.wait("held", lambda: d.jobs()[plain]["state"] == "held" or d.jobs()[plain].get("again") == 2, 20)
+
     # Two nodes at once.
     check("start", d.ask(op="start", job=wide, runs=[run("w0", "node-large-1"), run("w1", "node-large-2", 1)])["ok"])
     rig.wait("it ends", lambda: d.jobs()[wide]["state"] == "ended", 20)

@@ -14,6 +14,8 @@ void fth_slurm_mark_parse(const char *admin_comment, const char *comment, struct
 	const char *run = strstr(admin_comment, " run="), *restarts = strstr(admin_comment, " restarts=");
 	ret->held = comment && strstr(comment, FTH_SLURM_MARK ":held");
 	ret->stopping = strstr(admin_comment, " stopping") != NULL;
+	const char *again = strstr(admin_comment, " again=");
+	ret->again = again ? (uint32_t)strtoul(again + 7, NULL, 10) : 0;
 	if (run && restarts) {
 		ret->runs = run + 5;
 		ret->restarts = (uint32_t)strtoul(restarts + 10, NULL, 10);
@@ -112,9 +114,11 @@ static const char *job_state(const job_info_msg_t *all, const job_info_t *j, con
 		return "ended";
 	if (base != JOB_PENDING)
 		return m->runs ? "waiting" : "held"; /* an administrator has let it run: it is no longer ours to place */
+	/* `scontrol requeuehold` by somebody else. */
+	bool requeued = !m->stopping && !j->priority && j->state_desc && strstr(j->state_desc, "requeued in held");
 	/* After a requeue the delay is Slurm's own, and not the user's --begin. */
 	bool later = j->eligible_time > (time_t)(now / FTH_SEC) && !j->priority && !j->restart_cnt;
-	return m->held || later || unplaceable(j, m) || !fth_slurm_may_begin(all, j) ? "held" : "waiting";
+	return m->held || later || requeued || unplaceable(j, m) || !fth_slurm_may_begin(all, j) ? "held" : "waiting";
 }
 
 static const char *run_state(const job_info_t *j, const struct fth_slurm_mark *m)
@@ -177,6 +181,8 @@ static json_t *shown(const struct fth_slurm *s, const job_info_msg_t *all, const
 			      "submitted", (json_int_t)j->submit_time * FTH_SEC, "priority",
 			      (json_int_t)NICE_OFFSET - (json_int_t)j->nice, "state", job_state(all, j, m, now), "tasks", "count",
 			      (int)nodes, "demand", demand.data, "runs", runs_of(j, m));
+	if (o && m->again)
+		json_object_set_new(o, "again", json_integer(m->again));
 	if (o && nodes > 1) /* each of its tasks is a node */
 		json_object_set_new(o, "apart", json_true());
 	const char *why = unplaceable(j, m);
@@ -204,9 +210,16 @@ struct fth_slurm_job *fth_slurm_find(struct fth_slurm *s, const char *key)
 	return &s->jobs.data[at];
 }
 
-static void take(struct fth_slurm *s, const job_info_msg_t *all, const job_info_t *j, const char *key, const struct fth_slurm_mark *m, int64_t now, bool *changed)
+static void take(struct fth_slurm *s, const job_info_msg_t *all, const job_info_t *j, const char *key, const struct fth_slurm_mark *mark, int64_t now,
+		 bool *changed)
 {
 	struct fth_slurm_job *known = fth_slurm_find(s, key);
+	struct fth_slurm_mark own = *mark, *m = &own;
+	bool pending = (j->job_state & JOB_STATE_BASE) == JOB_PENDING, put_back = known && known->over && pending;
+	if (put_back && m->again == known->again) { /* its mark does not say so yet */
+		m->again++;
+		m->runs = NULL;
+	}
 	json_t *o = shown(s, all, j, key, m, now);
 	if (!o)
 		return; /* a name that is no UTF-8: jansson says no; such a job stays held, and Slurm's own tools show it */
@@ -221,7 +234,10 @@ static void take(struct fth_slurm *s, const job_info_msg_t *all, const job_info_
 	known->told = why;
 	known->seen = s->looks;
 	known->restarts = j->restart_cnt;
-	bool back = (j->job_state & JOB_STATE_BASE) == JOB_PENDING && m->runs && j->restart_cnt > m->restarts;
+	known->put_back |= put_back;
+	known->again = m->again;
+	known->over = is_over(j->job_state & JOB_STATE_BASE) && !(j->job_state & JOB_COMPLETING);
+	bool back = pending && m->runs && j->restart_cnt > m->restarts;
 	known->must_hold = back && j->priority;
 	if (known->shown && json_equal(known->shown, o)) {
 		json_decref(o);

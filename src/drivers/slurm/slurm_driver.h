@@ -9,6 +9,7 @@
  *   farthing                           waits for us
  *   farthing run=TOKEN restarts=N      released for this run when it had been restarted N times
  *   farthing run=TOKEN restarts=N stopping
+ *   farthing again=1 ...               it was put back into the queue after it had ended, so often
  *
  * That its user holds it himself stands in its comment, as the word farthing:held.
  *
@@ -29,6 +30,7 @@ struct fth_slurm_mark {
 	bool ours, held, stopping;
 	const char *runs;  /* in the comment: tokens, parted by commas; NULL if it was never released */
 	uint32_t restarts; /* then */
+	uint32_t again;
 };
 void fth_slurm_mark_parse(const char *admin_comment, const char *comment, struct fth_slurm_mark *ret);
 
@@ -39,7 +41,9 @@ struct fth_slurm_job {
 	uint64_t seen;   /* by the look with this number */
 	const char *told; /* why it cannot be placed, as last logged; NULL: it can */
 	bool must_hold;  /* Slurm has put it back into its queue by itself: it is to be held again */
-	uint32_t restarts;
+	bool put_back;   /* it had ended, and is to be run once more: its mark is to say so */
+	bool over;       /* as last seen */
+	uint32_t restarts, again;
 };
 
 struct fth_slurm {
