@@ -3,6 +3,8 @@
 
 #include "trace/fields.h"
 
+enum { REFUSALS_TOLD = 16 }; /* of a reason, in a round; the others are counted */
+
 static void flush(struct fth_recorder *r)
 {
 	r->emit(r->arg, r->line.data, r->line.len);
@@ -227,11 +229,20 @@ static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_tim
 	struct fth_recorder *r = (struct fth_recorder *)o;
 	begin(r, "R %lld", (long long)now);
 	flush(r);
+	/* A plan that runs into a limit can be refused in tens of thousands of actions, round after round: some tell the story. */
+	uint64_t refused[FTH_REFUSED_NKINDS] = {0};
 	for (size_t i = 0; i < plan->actions.len; i++) {
+		if (verdicts[i] != FTH_ACCEPTED && ++refused[verdicts[i]] > REFUSALS_TOLD)
+			continue;
 		fth_str_clear(&r->line);
 		add_action(&r->line, c, plan, &plan->actions.data[i], verdicts[i]);
 		flush(r);
 	}
+	for (int k = 1; k < FTH_REFUSED_NKINDS; k++)
+		if (refused[k] > REFUSALS_TOLD) {
+			begin(r, "X %s=%llu", fth_refusal_name((enum fth_refusal)k), (unsigned long long)(refused[k] - REFUSALS_TOLD));
+			flush(r);
+		}
 	for (size_t i = 0; i < plan->notes.len; i++) {
 		begin(r, "N ");
 		fth_name_write(&r->line, plan->notes.data[i].name);
