@@ -367,9 +367,15 @@ static int make(const char *const *tables, const struct fth_repro_request *req, 
 }
 
 static const char *const names[] = {"servers-4000", "servers-3600", "servers-3000", "sensitivity", "beyond", "google", NULL};
+static const struct fth_repro_alias aliases[] = {
+	{"figure3", "servers-4000"}, {"figure3", "servers-3600"}, {"figure3", "servers-3000"},
+	{"table1", "servers-4000"}, {"table1", "servers-3600"}, {"table1", "servers-3000"},
+	{0},
+};
 const struct fth_repro_paper fth_repro_cloudcoaster = {
 	.name = "cloudcoaster",
 	.title = "CloudCoaster: Transient-aware Bursty Datacenter Workload Scheduling (2019)",
 	.tables = names,
+	.aliases = aliases,
 	.make = make,
 };

@@ -134,7 +134,8 @@ static void laws_hold_for_all_of_them(void **state)
 		"eagle:workers=12,general=100", "eagle:workers=12,general=75,slots=2", "hawk:workers=12,general=75,slots=3", "eagle:workers=12,general=75,sticky=false,delay=0s",
 		"eagle:workers=12,general=75,estimates=random,off_bottom=0.5,off_top=2", "hawk:workers=1,general=50",
 		"cloudcoaster:workers=12,general=50,r=2", "cloudcoaster:workers=12,general=50,r=3,step=loop,rule=none",
-		"cloudcoaster:workers=12,general=50,p=1,step=one", "surge:workers=12,general=50", "surge:workers=12,general=50,peak=1,pull=none",
+		"cloudcoaster:workers=12,general=50,p=1,step=one", "surge:workers=12,general=50,threshold=0.3", "surge:workers=12,general=50,fund=budget",
+		"surge:workers=12,general=50,fund=budget,peak=1,pull=none",
 		NULL};
 	for (int k = 0; policies[k]; k++)
 		for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -146,7 +147,8 @@ static void laws_hold_for_all_of_them(void **state)
 static void nothing_is_lost_by_a_revocation(void **state)
 {
 	(void)state;
-	static const char *const policies[] = {"cloudcoaster:workers=12,general=50,threshold=0.3", "surge:workers=12,general=50", NULL};
+	static const char *const policies[] = {"cloudcoaster:workers=12,general=50,threshold=0.3", "surge:workers=12,general=50,fund=budget",
+					       "surge:workers=12,general=50,threshold=0.3", NULL};
 	static const char *const sims[] = {"revocation_rate=20,notice=5s", "revocation_rate=100,notice=0s",
 					   "revocation_rate=20,launch_failure=0.2", NULL};
 	for (int k = 0; policies[k]; k++)
@@ -162,8 +164,8 @@ static void the_budget_is_never_exceeded(void **state)
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		assert_true(run_one("cloudcoaster:workers=12,general=50,r=2,threshold=0.2", "", seed, 1).most <= 6);
 		assert_true(run_one("cloudcoaster:workers=12,general=50,r=3,threshold=0.2", "revocation_rate=30,notice=10s", seed, 1).most <= 9);
-		assert_true(run_one("surge:workers=12,general=50,r=3,peak=1", "", seed, 1).most <= 9);
-		assert_true(run_one("surge:workers=12,general=50,r=3,peak=2", "", seed, 1).most <= 18);
+		assert_true(run_one("surge:workers=12,general=50,r=3,fund=budget,peak=1", "", seed, 1).most <= 9);
+		assert_true(run_one("surge:workers=12,general=50,r=3,fund=budget,peak=2", "", seed, 1).most <= 18);
 		/* Machines of four slots: two of them are eight workers. */
 		assert_true(run_one("cloudcoaster:workers=12,general=50,r=3,threshold=0.2", "", seed, 4).most <= 2);
 		assert_int_equal(run_one("cloudcoaster:workers=12,general=50,r=0.3,threshold=0.2", "", seed, 1).most, 0);
