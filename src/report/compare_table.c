@@ -354,6 +354,7 @@ static void money_block(const struct fth_comparison *c, size_t run, struct fth_s
 		{"  while booting", r->waste_boot_usd},
 		{"  ready but empty", r->waste_idle_usd},
 		{"  room beside tasks", r->waste_fragmentation_usd},
+		{"  rounded up at the end", r->waste_rounding_usd},
 	};
 	fth_human_usd(&v, cost, 2);
 	if (r->jobs) {

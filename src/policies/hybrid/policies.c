@@ -83,7 +83,7 @@ static const struct fth_param surge_params[] = {
 	{"peak", FTH_PARAM_REAL, P(peak), "3", 1, 1000, NULL,
 	 "times K at once at most, paid from what was saved before"},
 	{"fund", FTH_PARAM_CHOICE, P(fund), "ratio", 0, 0, funds,
-	 "what may be spent in all: as much as cloudcoaster would (ratio), or K machines all the time (budget)"},
+	 "what may be spent in all; ratio: as much as cloudcoaster would; budget: K machines all the time"},
 	{"pull", FTH_PARAM_CHOICE, P(pull), "short", 0, 0, pulls,
 	 "workers that run dry and ask for the job that waits longest: all short-only ones, only transients, or none"},
 	{0},
