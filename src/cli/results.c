@@ -157,6 +157,8 @@ static int load_given(const struct results *r, const struct fth_args *a, struct 
 	if (!e)
 		e = fth_cli_load_world(a, w, err);
 	if (!e)
+		e = fth_workload_check_widths(&w->workload, (uint64_t)r->sim.max_instances, fth_args_given(a, "workload"), err);
+	if (!e)
 		e = fth_cli_check_workers(w, &r->policies, err);
 	return e ? e : fth_cli_containers(w, &r->policies, err);
 }

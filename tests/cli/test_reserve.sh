@@ -127,6 +127,10 @@ python3 - out <<'PY' || fail "a wide job keeps nodes rented"
 import json, sys
 assert json.load(open(sys.argv[1]))["runs"][0]["cost_usd"] == 5 * 2.4
 PY
+# One that is wider than any cluster may become is an error of its line.
+expect 2 compare -w wide.swf -c catalog.txt -p sec --sim max_instances=9
+complains "wide.swf:2: job 2 needs 10 machines at once, the cluster may have 9"
+expect 0 compare -w wide.swf -c catalog.txt -p sec --sim max_instances=10
 # An hour to the second is one hour of each node, whatever the minute; without that look, two.
 printf '1 7 -1 3600 32 -1 -1 32 3600 -1 1 1 1 1 1 1 -1 -1\n' >hour.swf
 expect 0 compare -w hour.swf -c catalog.txt -p sec -p sec:punctual=false -p nowait -p individual --format json
