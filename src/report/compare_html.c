@@ -129,7 +129,7 @@ static void warnings(const struct fth_figures *f, struct fth_str *out)
 		fth_str_add(out, "</b>: ");
 		if (r->jobs_unfinished) {
 			fth_human_int(out, (int64_t)r->jobs_unfinished);
-			fth_str_add(out, " jobs did not end; its cost cannot be compared. ");
+			fth_str_add(out, r->jobs_unfinished == 1 ? " job did not end; its cost cannot be compared. " : " jobs did not end; its cost cannot be compared. ");
 		}
 		if (r->fallback[0]) {
 			fth_html_text(out, r->note.len ? r->note.data : "the policy failed; a fallback took over");

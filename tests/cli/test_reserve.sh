@@ -120,7 +120,7 @@ cat >wide.swf <<'X'
 X
 for policy in sec:max_nodes=4 local:nodes=4; do
 	expect 3 compare -w wide.swf -c catalog.txt -p $policy
-	says "1 jobs did not end"
+	says "1 job did not end"
 done
 expect 3 compare -w wide.swf -c catalog.txt -p sec:max_nodes=4 --format json
 python3 - out <<'PY' || fail "a wide job keeps nodes rented"

@@ -100,7 +100,7 @@ bad_tr()
 	expect 2 compare --workload "$tmp/bad.tr" --workers 10 -p eagle
 	complains "bad.tr:$2"
 }
-bad_tr '10 2 5 5\n' '1: 2 tasks are announced, and 1 durations follow'
+bad_tr '10 2 5 5\n' '1: 2 tasks are announced, and 1 duration follows'
 bad_tr '10 1 5 5\n11 1 5 5 6\n' '2: '
 bad_tr '10 1 5 5\n11 1 5 -5\n' '2: '
 bad_tr '10 1 -5 5\n' '1: '
