@@ -310,6 +310,7 @@ static void json_run(const struct fth_comparison *c, size_t run, struct fth_json
 	fth_json_real(j, "boot", r->waste_boot_usd);
 	fth_json_real(j, "idle", r->waste_idle_usd);
 	fth_json_real(j, "fragmentation", r->waste_fragmentation_usd);
+	fth_json_real(j, "rounding", r->waste_rounding_usd);
 	fth_json_end(j, '}');
 	fth_json_real(j, "wall_s", r->wall_s);
 	fth_json_real(j, "peak_rss_mb", r->peak_rss_mb);
@@ -379,7 +380,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 	fth_str_add(out, "policy,params,cost_usd,jobs,jobs_unfinished,jct_mean_s,jct_p50_s,jct_p95_s,jct_p99_s,"
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
-			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,utilization,fallback,wall_s,"
+			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,waste_rounding_usd,utilization,fallback,wall_s,"
 			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,list_cost_usd,hours_by_contract,bound_usd,gap,service_availability\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
@@ -403,6 +404,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 		fth_csvout_real(&v, r->waste_boot_usd);
 		fth_csvout_real(&v, r->waste_idle_usd);
 		fth_csvout_real(&v, r->waste_fragmentation_usd);
+		fth_csvout_real(&v, r->waste_rounding_usd);
 		fth_csvout_real(&v, r->utilization);
 		fth_csvout_text(&v, r->fallback);
 		fth_csvout_real(&v, r->wall_s);

@@ -129,7 +129,7 @@ static void warnings(const struct fth_figures *f, struct fth_str *out)
 		fth_str_add(out, "</b>: ");
 		if (r->jobs_unfinished) {
 			fth_human_int(out, (int64_t)r->jobs_unfinished);
-			fth_str_add(out, " jobs did not end; its cost cannot be compared. ");
+			fth_str_add(out, r->jobs_unfinished == 1 ? " job did not end; its cost cannot be compared. " : " jobs did not end; its cost cannot be compared. ");
 		}
 		if (r->fallback[0]) {
 			fth_html_text(out, r->note.len ? r->note.data : "the policy failed; a fallback took over");
@@ -378,7 +378,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Speed", "observed speed of a job\xe2\x80\x99s launched tasks, mean over jobs: 1 means that no neighbour slowed a job down."},
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
-					 "free. Used: the rest."},
+					 "free. Rounded up at the end: charged beyond the time a machine was there. Used: the rest."},
 		{"Short tasks", "those of jobs whose estimate is within the policy\xe2\x80\x99s cutoff; delay: from the job\xe2\x80\x99s arrival to the start of the "
 				"task. Transients active: spot slots that were up, mean between the first and the last arrival."},
 		{"Refused", "actions of the policy that were impossible or stale, and were not carried out."},

@@ -479,6 +479,7 @@ static void engine_figures(struct fth_run *run, const struct fth_engine *e)
 		run->billed_node_hours += (double)l->charges.data[i].billed / (double)FTH_HOUR;
 	/* What is charged beyond the time a machine was there (whole hours, minimum) ran nothing either. */
 	double listed = fth_usd(l->total), integrated = run->spent_usd;
+	run->waste_rounding_usd = FTH_MAX(listed - integrated, 0.0);
 	if (listed > integrated && integrated > 0)
 		run->utilization *= integrated / listed;
 	run->events = s->events;

@@ -100,6 +100,7 @@ struct fth_run {
 	uint64_t rejected_actions;
 	struct fth_str rejected_by; /* JSON object reason -> count; "{}" */
 	double waste_boot_usd, waste_idle_usd, waste_fragmentation_usd;
+	double waste_rounding_usd; /* charged beyond the time a machine was there: whole hours, minimum */
 	double spent_usd;   /* as the price went, before increments and minimum */
 	double utilization; /* of what is paid: share of cost that ran tasks, by the most used resource */
 	uint64_t rounds, rounds_decided, events; /* decided: the plan held an action that stood */

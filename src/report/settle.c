@@ -106,6 +106,7 @@ static void set_cost(struct fth_run *run, double usd)
 	run->waste_boot_usd *= share;
 	run->waste_idle_usd *= share;
 	run->waste_fragmentation_usd *= share;
+	run->waste_rounding_usd *= share;
 	for (size_t i = 0; i < run->buckets.len; i++)
 		run->buckets.data[i].cost_usd *= share;
 }

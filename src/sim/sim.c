@@ -352,21 +352,6 @@ static void release(struct sim *s)
 	fth_market_tape_release(&s->tape);
 }
 
-/* A rigid job needs all its machines at once: one wider than the cluster may become would wait for ever. */
-static int check_widths(const struct fth_world *w, const struct fth_sim_params *params, struct fth_error *err)
-{
-	for (size_t i = 0; i < w->workload.jobs.len; i++) {
-		const struct fth_job_spec *j = &w->workload.jobs.data[i];
-		uint64_t tasks = 0;
-		for (uint32_t g = 0; j->kind == FTH_JOB_RIGID && g < j->ngroups; g++)
-			tasks += w->workload.groups.data[j->first_group + g].count;
-		if (tasks > (uint64_t)params->max_instances)
-			return fth_fail(err, -EINVAL, "job %s (line %u) needs %llu machines at once, the cluster may have %lld",
-					fth_sym_str(w->syms, j->key), j->line, (unsigned long long)tasks, (long long)params->max_instances);
-	}
-	return 0;
-}
-
 int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct fth_policy_choice *policy,
 		const struct fth_policy_ops *fallback, const struct fth_sim_params *params, struct fth_observer *observers,
 		const struct fth_sim_progress *progress, struct fth_error *err)
@@ -384,7 +369,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		.decide_limit_ns = params->decide_limit * 1000,
 		.clock_ns = clock_ns,
 	};
-	int wide = check_widths(w, params, err);
+	int wide = fth_workload_check_widths(&w->workload, (uint64_t)params->max_instances, NULL, err);
 	if (wide)
 		return wide;
 	struct sim s = {.world = w, .params = params, .profile = truth, .step = w->workload.step, .ended_at = -1, .err = err};

@@ -19,7 +19,7 @@ for r in d["runs"]:
     assert not missing, missing
     assert isinstance(r["params"], dict)
     assert set(r["alloc"]) >= {"gpu", "cpu", "mem"}
-    assert set(r["waste_usd"]) >= {"boot", "idle", "fragmentation"}
+    assert set(r["waste_usd"]) >= {"boot", "idle", "fragmentation", "rounding"}
     assert r["jobs"] == 40 and r["cost_usd"] > 0 and r["peak_rss_mb"] > 0 and r["wall_s"] >= 0
     assert r["rejected_actions"] == 0, r["policy"]
 assert [r["policy"] for r in d["runs"]].count("no-packing") == 1

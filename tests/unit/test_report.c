@@ -250,6 +250,7 @@ static void compare_json_has_every_promised_field(void **state)
 	assert_true(number(json_object_get(r, "waste_usd"), "boot") == want->waste_boot_usd);
 	assert_true(number(json_object_get(r, "waste_usd"), "idle") == want->waste_idle_usd);
 	assert_true(number(json_object_get(r, "waste_usd"), "fragmentation") == want->waste_fragmentation_usd);
+	assert_true(number(json_object_get(r, "waste_usd"), "rounding") == want->waste_rounding_usd);
 	assert_true(number(json_object_get(json_object_get(r, "notes"), "full_adopted"), "sum") == 71);
 	assert_true(json_is_null(json_object_get(r, "fallback")));
 	json_decref(j);
@@ -324,7 +325,7 @@ static void csv_rows_have_all_columns(void **state)
 	fth_comparison_csv(&s.c, &out);
 	const char *at = out.data;
 	size_t columns = csv_row(&at, fields, 40);
-	assert_int_equal(columns, 36);
+	assert_int_equal(columns, 37);
 	assert_string_equal(fields[2].data, "cost_usd");
 	for (int i = 0; i < 3; i++) {
 		struct fth_str usd = {0};
@@ -404,6 +405,16 @@ static void table_fits_and_marks_the_cheapest(void **state)
 	fth_human_usd(&want, fth_usd(s.runs[best].cost), 2);
 	fth_str_addc(&want, '*');
 	holds(&out, want.data);
+	/* A cost from which contracts that run on are left out says so. */
+	assert_null(strchr(out.data, '~'));
+	s.runs[best].prorated = true;
+	want.data[want.len - 1] = '~';
+	fth_str_clear(&out);
+	fth_comparison_table(&s.c, 100, false, &out);
+	fth_str_addc(&want, '*');
+	holds(&out, want.data);
+	holds(&out, "\n~ less what contracts are still worth");
+	s.runs[best].prorated = false;
 	fth_str_clear(&out);
 	fth_comparison_table(&s.c, 100, true, &out);
 	assert_non_null(strchr(out.data, '\033'));
