@@ -156,19 +156,33 @@ static const char *nth_paper(unsigned i)
 	return fth_repro_papers[i] ? fth_repro_papers[i]->name : NULL;
 }
 
+static bool has_table(const struct fth_repro_paper *p, const char *name)
+{
+	for (int t = 0; p->tables[t]; t++)
+		if (!strcmp(p->tables[t], name))
+			return true;
+	return false;
+}
+
+/* Several papers have a figure 4: each name once. */
 static const char *nth_table(unsigned i)
 {
 	for (int p = 0; fth_repro_papers[p]; p++)
-		for (int t = 0; fth_repro_papers[p]->tables[t]; t++)
-			if (i-- == 0)
-				return fth_repro_papers[p]->tables[t];
+		for (int t = 0; fth_repro_papers[p]->tables[t]; t++) {
+			const char *name = fth_repro_papers[p]->tables[t];
+			bool before = false;
+			for (int q = 0; q < p; q++)
+				before |= has_table(fth_repro_papers[q], name);
+			if (!before && i-- == 0)
+				return name;
+		}
 	return NULL;
 }
 
 static const struct fth_operand operands[] = {
 	{.name = "PAPER", .type = FTH_OPT_CHOICE, .nth_choice = nth_paper, .help = "the paper to repeat"},
 	{.name = "TABLE", .type = FTH_OPT_CHOICE, .nth_choice = nth_table, .optional = true, .many = true,
-	 .help = "only these tables and figures; without any, all"},
+	 .help = "only these tables and figures of the paper; without any, all; a name that the paper does not have is answered with its own"},
 	{0},
 };
 static const char *const formats[] = {"table", "json", "csv", "html", NULL};
