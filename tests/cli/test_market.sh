@@ -71,6 +71,28 @@ for row in '0,b,small,-1:negative' '0,b,small,:missing' '0,,small,1:zone is miss
 	complains "${row#*:}"
 done
 
+# Workloads like those of repro stratus, to try other policies on.
+expect 0 generate --like twosigma --hours 1 --rate 20 --seed 5 -o two.fw
+expect 0 generate --like twosigma --hours 1 --rate 20 --seed 5
+cmp -s out two.fw || fail "the same seed gave another workload"
+expect 0 compare -q -w two.fw -p stratus -f json
+i=0
+while [ $i -lt 80 ]; do # the first 75 of that trace ran when it began
+	echo "$i 2 30 20 40"
+	i=$((i + 1))
+done >runtimes.tr
+expect 0 generate --like google --runtimes runtimes.tr --hours 1 --rate 60 --seed 5
+says "job g"
+expect 2 generate --like google
+complains "--runtimes"
+expect 2 generate --like twosigma --runtimes runtimes.tr
+complains "--like google"
+expect 2 generate --like twosigma --jobs 5
+complains "only seed"
+{ cat runtimes.tr; echo '80 2 30 x'; } >cut.tr
+expect 2 generate --like google --runtimes cut.tr
+complains "cut.tr:81: "
+
 # Google's task_events: time, missing info, job, task, machine, event, user, class, priority, cpu, mem, disk, apart.
 google() { printf '%s,,%s,0,5,%s,u,0,2,0.1,0.1,,\n' "$1" "$2" "$3"; }
 { google 0 9 0; google 0 9 1; google 1000000 1 0; google 2000000 1 1; google 3000000 2 0; google 602000000 1 4; google 700000000 9 4; } >g.csv
