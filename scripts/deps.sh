@@ -9,8 +9,8 @@
 set -eu
 
 BUILD="gcc libc6-dev make pkgconf meson ninja-build libjansson-dev zlib1g-dev libzstd-dev libsqlite3-dev libmicrohttpd-dev libyaml-dev"
-# mandoc checks the man pages, python3 the JSON, with yaml the node pools; meson brings python3 along anyway.
-TEST="$BUILD libcmocka-dev mandoc python3 python3-yaml"
+# A Slurm of our own is started and driven by the tests. mandoc checks the man pages, python3 the JSON, with yaml the node pools; meson brings python3 along anyway.
+TEST="$BUILD libcmocka-dev mandoc python3 python3-yaml libslurm-dev slurmctld slurmd slurm-client munge"
 FUZZ="$BUILD clang libclang-rt-14-dev"
 
 list=no

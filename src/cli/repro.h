@@ -55,6 +55,7 @@ struct fth_repro_paper {
 };
 extern const struct fth_repro_paper fth_repro_eva;
 extern const struct fth_repro_paper fth_repro_cloudcoaster;
+extern const struct fth_repro_paper fth_repro_own;
 extern const struct fth_repro_paper fth_repro_sec;
 extern const struct fth_repro_paper fth_repro_stratus;
 extern const struct fth_repro_paper fth_repro_tr_kubernetes;

@@ -166,7 +166,7 @@ static int child_run(const struct fth_runner_job *job, struct slot *slot, struct
 	int r = 0;
 	if (job->journal)
 		r = fth_journal_create(&journal, job->journal, job->world, job->policy, &fth_policy_no_packing,
-				       (uint32_t)job->sim.max_instances, &limits, &slot->error);
+				       &limits, &slot->error);
 	return r ? r : run_watched(job, slot, journal, run);
 }
 

@@ -16,13 +16,13 @@ static int run(struct fth_args *a)
 }
 
 static const struct fth_option options[] = {
-	{.name = "policy", .letter = 'p', .type = FTH_OPT_POLICY, .arg = "NAME[:KEY=VALUE,...]", .def = "eva",
+	{.name = "policy", .letter = 'p', .type = FTH_OPT_POLICY, .arg = "NAME[:KEY=VALUE,...]", .def = "farthing",
 	 .help = "the policy to run, with parameters; a path with '/' loads one of your own"},
 	{0},
 };
 static const char *const examples[] = {
-	"farthing sim --policy eva --jobs-csv jobs.csv", "one policy on the bundled sample, and what became of each job",
-	"farthing sim -p eva --journal run.journal && farthing explain run.journal i12",
+	"farthing sim --jobs-csv jobs.csv", "one policy, farthing unless another is named, on the bundled sample, and what became of each job",
+	"farthing sim --journal run.journal && farthing explain run.journal i12",
 	"why was instance 12 rented, and why did it go?",
 	NULL,
 };

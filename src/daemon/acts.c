@@ -145,6 +145,10 @@ static void want_over(struct fth_keeper *k, struct fth_listed_job *j)
 	if (k->now_ns < j->ask_again || (!j->over && !j->refused && !(ended && j->id == FTH_NONE)))
 		return;
 	j->ask_again = k->now_ns + AGAIN_NS;
+	if (unwanted && !ended && !j->refused && !j->overdue) {
+		j->overdue = true; /* its driver may need a moment to see the end of it, too */
+		return;
+	}
 	fth_side_ask(k, FTH_WORKLOAD, unwanted && !ended ? FTH_OP_CANCEL : FTH_OP_FORGET_JOB, json_pack("{s:s}", "job", j->key), j->key);
 }
 

@@ -215,12 +215,9 @@ static int listen_tcp(const struct fth_api_config *c, struct fth_error *err)
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_PASSIVE}, *at;
 	if (!colon || !colon[1])
 		return fth_fail(err, -EINVAL, "api.listen: ADDRESS:PORT is needed, not %s", c->listen);
-	char *host = fth_strndup(c->listen, (size_t)(colon - c->listen));
-	size_t n = strlen(host);
-	if (n > 1 && host[0] == '[' && host[n - 1] == ']') {
-		host[n - 1] = 0;
-		memmove(host, host + 1, n - 1);
-	}
+	size_t n = (size_t)(colon - c->listen);
+	bool bracketed = n > 2 && c->listen[0] == '[' && c->listen[n - 1] == ']';
+	char *host = fth_strndup(c->listen + bracketed, n - 2 * bracketed);
 	int r = getaddrinfo(strcmp(host, "localhost") ? host : "127.0.0.1", colon + 1, &hints, &at);
 	free(host);
 	if (r)

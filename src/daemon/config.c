@@ -231,7 +231,7 @@ static int read_limits(struct fth_config *c, const json_t *section, struct fth_e
 	c->limits = (struct fth_limits){.usd_per_hour = l.usd_per_hour, .usd_per_month = l.usd_per_month,
 					.moves_per_hour = (uint32_t)l.moves_per_hour,
 					.disturbed_ppm = (uint32_t)(l.disturbed * 1e6 + 0.5)};
-	c->max_instances = l.max_instances;
+	c->limits.max_instances = (uint32_t)l.max_instances;
 	return r;
 }
 

@@ -33,7 +33,7 @@ struct fth_config {
 	char *cluster, *state, *policy, *catalog, *profile;
 	struct fth_role_config role[FTH_NROLES];
 	struct fth_limits limits;
-	int64_t max_instances, decide_limit;
+	int64_t decide_limit;
 	struct fth_api_config api;
 	int log_level, log_format;
 	int64_t retry_first, retry_most;

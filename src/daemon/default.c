@@ -5,7 +5,7 @@
 const char fth_config_default[] =
 	"# A cluster on this machine: jobs are processes, instances are records with a boot time and a price.\n"
 	"cluster: here\n"
-	"policy: stratus:round=1s\n"
+	"policy: farthing:round=1s\n"
 	"catalog: |\n"
 	"  farthing-catalog 1\n"
 	"  type small family=general holds=cpu:2,mem:4GiB\n"
@@ -23,4 +23,4 @@ const char fth_config_default[] =
 	"  config:\n"
 	"    boot: 1s\n"
 	"limits:\n"
-	"  max_instances: 20\n";
+	"  max_instances: 40\n";

@@ -68,7 +68,7 @@ static void print_plan(struct fth_observer *o, const struct fth_cluster *c, fth_
 		if (t)
 			fth_str_addf(&s, " a task of %s", fth_sym_str(c->syms, fth_cluster_job(c, t->job)->name));
 		if (a->instance != FTH_NONE)
-			fth_str_addf(&s, " %s i%u", a->kind == FTH_ACT_PLACE || a->kind == FTH_ACT_MIGRATE ? "on" : "", a->instance);
+			fth_str_addf(&s, "%s i%u", a->kind == FTH_ACT_PLACE || a->kind == FTH_ACT_MIGRATE ? " on" : "", a->instance);
 		if (a->kind == FTH_ACT_LAUNCH) {
 			fth_str_add(&s, ": ");
 			fth_offer_name(c, plan->offers.data[a->first_offer], &s);

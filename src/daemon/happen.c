@@ -7,6 +7,8 @@
 
 #include "daemon/log.h"
 
+#define END_PATIENCE_NS (5 * 1000000000LL)
+
 enum what { ACQUIRED, READY, RUNNING, DONE, LEFT, LOST, NOTICE, ENDED, CANCELLED, HELD, SUBMITTED };
 
 struct happening {
@@ -155,7 +157,7 @@ void fth_happen_task_lost(struct fth_keeper *k, const struct fth_task *t, int64_
 	}
 }
 
-static void task_done(struct fth_keeper *k, const struct fth_task *t, const struct fth_listed_run *run, struct fth_listed_job *lj)
+void fth_happen_done(struct fth_keeper *k, const struct fth_task *t, const struct fth_listed_run *run, struct fth_listed_job *lj)
 {
 	fth_task_id id = t->id;
 	const struct fth_job *j = fth_cluster_job(k->cluster, t->job);
@@ -241,7 +243,24 @@ static void add(happenings *h, int64_t at, enum what what, uint32_t a, const str
 	fth_vec_push(h, ((struct happening){.at = at, .what = what, .seq = (uint32_t)h->len, .a = a, .job = job}));
 }
 
-static void look_at_instance(struct fth_keeper *k, happenings *h, const struct fth_rented *r)
+/*
+ * Whether its end can be booked: what ran on it may have ended before, so we want a list of the workload's that was asked for after we
+ * learnt of it; but not for ever.
+ */
+static bool end_is_clear(struct fth_keeper *k, const struct fth_instance *i, struct fth_rented *r)
+{
+	struct fth_side *w = &k->side[FTH_WORKLOAD];
+	if (!i->nheld)
+		return true;
+	if (!r->end_seen_ns) {
+		r->end_seen_ns = k->now_ns;
+		r->end_seen_id = w->next_id;
+		w->list_wanted = true;
+	}
+	return (w->synced && w->last_list > r->end_seen_id) || k->now_ns - r->end_seen_ns > END_PATIENCE_NS;
+}
+
+static void look_at_instance(struct fth_keeper *k, happenings *h, struct fth_rented *r)
 {
 	const struct fth_instance *i = fth_cluster_instance(k->cluster, r->id);
 	int64_t now = k->epoch + k->now;
@@ -254,7 +273,7 @@ static void look_at_instance(struct fth_keeper *k, happenings *h, const struct f
 		add(h, k->side[FTH_WORKLOAD].nodes ? now : r->ready, READY, i->id, NULL);
 	if (r->take_at && !i->revoked && r->state != FTH_LISTED_GONE)
 		add(h, now, NOTICE, i->id, NULL);
-	if (r->state == FTH_LISTED_GONE || vanished)
+	if ((r->state == FTH_LISTED_GONE || vanished) && end_is_clear(k, i, r))
 		add(h, r->gone ? r->gone : now, ENDED, i->id, NULL);
 }
 
@@ -271,6 +290,13 @@ static void look_at_unasked(struct fth_keeper *k, happenings *h)
 	}
 }
 
+/* What has ended has, though its machine was taken a moment before: it is booked as of then. */
+static int64_t done_at(const struct fth_keeper *k, const struct fth_task *t, int64_t ended)
+{
+	const struct fth_rented *r = fth_rented_of(k, t->on);
+	return r && r->gone ? FTH_MIN(ended, r->gone) : ended;
+}
+
 static void look_at_run(struct fth_keeper *k, happenings *h, const struct fth_listed_job *j, const struct fth_listed_run *run)
 {
 	const struct fth_job *job = fth_cluster_job(k->cluster, j->id);
@@ -283,7 +309,7 @@ static void look_at_run(struct fth_keeper *k, happenings *h, const struct fth_li
 	if (run->state == FTH_SEEN_RUNNING && t->state == FTH_TASK_STARTING)
 		add(h, run->started ? run->started : now, RUNNING, t->id, j);
 	else if (run->state == FTH_SEEN_ENDED)
-		add(h, run->ended ? run->ended : now, DONE, t->id, j);
+		add(h, done_at(k, t, run->ended ? run->ended : now), DONE, t->id, j);
 	else if (run->state == FTH_SEEN_STOPPED)
 		add(h, run->ended ? run->ended : now, t->state == FTH_TASK_STOPPING ? LEFT : LOST, t->id, j);
 	else if (run->state == FTH_SEEN_LOST)
@@ -313,6 +339,15 @@ static bool has_begun(const struct fth_keeper *k, const struct fth_job *job)
 	return false;
 }
 
+/* Whether each unfinished task has a run that ended: those that we took for lost meanwhile are done as soon as they have a place again (starts.c). */
+static bool all_have_ended(const struct fth_keeper *k, const struct fth_listed_job *j, const struct fth_job *job)
+{
+	for (uint32_t n = 0; n < job->ntasks; n++)
+		if (fth_cluster_task(k->cluster, job->first_task + n)->state != FTH_TASK_DONE && !fth_run_ended(j, n))
+			return false;
+	return true;
+}
+
 static void look_at_job(struct fth_keeper *k, happenings *h, struct fth_listed_job *j)
 {
 	int64_t now = k->epoch + k->now;
@@ -327,7 +362,7 @@ static void look_at_job(struct fth_keeper *k, happenings *h, struct fth_listed_j
 	for (size_t i = 0; i < j->runs.len; i++)
 		look_at_run(k, h, j, &j->runs.data[i]);
 	look_for_runs(k, h, j);
-	if (j->state == FTH_JOB_CANCELLED || j->state == FTH_JOB_ENDED || j->gone)
+	if (j->state == FTH_JOB_CANCELLED || (j->state == FTH_JOB_ENDED && !all_have_ended(k, j, job)) || j->gone)
 		add(h, now, CANCELLED, 0, j); /* after its runs have had their say */
 	else if (j->state == FTH_JOB_HELD && !has_begun(k, job))
 		add(h, now, HELD, 0, j);
@@ -415,7 +450,7 @@ static void take_task(struct fth_keeper *k, const struct happening *h)
 	if (h->what == RUNNING)
 		feed_task(k, FTH_EV_TASK_RUNNING, t, h->at);
 	else if (h->what == DONE && run)
-		task_done(k, t, run, j);
+		fth_happen_done(k, t, run, j);
 	else if (h->what == LEFT)
 		feed_task(k, FTH_EV_TASK_LEFT, t, h->at);
 	else

@@ -84,6 +84,8 @@ int fth_job_read(struct fth_world *w, const struct fth_cluster *c, const json_t 
 	struct fth_job_spec job = {.key = fth_sym_intern(w->syms, key), .user = sym_of(w, doc, "user"), .submit = submit, .deadline = FTH_NEVER};
 	int64_t priority = json_integer_value(json_object_get(doc, "priority"));
 	job.priority = (int32_t)FTH_MAX(FTH_MIN(priority, INT32_MAX), INT32_MIN);
+	if (json_is_true(json_object_get(doc, "apart")))
+		job.anti_affinity = job.key; /* its own tasks keep apart */
 	if (kind_of(doc, &job.kind))
 		return fth_fail(err, -EINVAL, "kind: independent, coupled, rigid or service");
 	if (!n || n > GROUPS_MAX)

@@ -16,7 +16,6 @@ static int open_journal(struct fth_keeper *k, struct fth_error *err)
 		.policy = k->cfg->policy,
 		.table = fth_policies,
 		.fallback = &fth_policy_no_packing,
-		.max_instances = (uint32_t)k->cfg->max_instances,
 		.limits = k->cfg->limits,
 		.epoch_us = fth_wall_us(),
 		.decide_limit_ns = k->cfg->decide_limit * 1000,

@@ -42,6 +42,8 @@ struct fth_rented {
 	int64_t ask_again;       /* terminate, forget: not before (ns) */
 	enum { FTH_NODE_UNTOLD, FTH_NODE_UP, FTH_NODE_DRAIN, FTH_NODE_DOWN } told; /* the workload's manager, of the node */
 	bool seen;               /* in the list being read */
+	int64_t end_seen_ns;     /* when we learnt that it is gone while tasks are on it; 0: not */
+	uint64_t end_seen_id;    /* the workload's last request by then */
 };
 
 enum fth_run_seen { FTH_SEEN_NOT = 0, FTH_SEEN_STARTING, FTH_SEEN_RUNNING, FTH_SEEN_ENDED, FTH_SEEN_STOPPED, FTH_SEEN_LOST };
@@ -62,6 +64,7 @@ struct fth_listed_job {
 	fth_job_id id;           /* in the engine; FTH_NONE: not submitted (any more) */
 	bool over;               /* its end is in the journal */
 	bool refused;            /* no type holds it: told once */
+	bool overdue;            /* over, and after a while its driver still has it waiting */
 	enum { FTH_JOB_WAITS, FTH_JOB_HELD, FTH_JOB_ENDED, FTH_JOB_CANCELLED } state;
 	FTH_VEC(struct fth_listed_run) runs;
 	int64_t ask_again;       /* cancel, forget: not before (ns) */
@@ -190,6 +193,8 @@ void fth_job_remove(struct fth_keeper *k, struct fth_listed_job *j);
 void fth_job_set_id(struct fth_keeper *k, struct fth_listed_job *j, fth_job_id id);
 /* The run of this attempt, NULL if it is not listed; and whether an earlier one of the task is alive. */
 struct fth_listed_run *fth_run_of(struct fth_listed_job *j, uint32_t index, uint32_t attempt);
+/* A run of this task, of whatever attempt, that has ended by itself. */
+const struct fth_listed_run *fth_run_ended(const struct fth_listed_job *j, uint32_t index);
 bool fth_run_lingers(const struct fth_listed_job *j, uint32_t index, uint32_t attempt);
 bool fth_node_is_ready(const struct fth_keeper *k, const char *node);
 /* Its name is free: the workload's manager has put it to rest, or never told of it. */
@@ -206,6 +211,7 @@ void fth_happen(struct fth_keeper *k);
 /* Feed one event, at this time since 1970 as near as order allows. */
 int fth_happen_feed(struct fth_keeper *k, struct fth_event ev, int64_t at);
 void fth_happen_launch_failed(struct fth_keeper *k, struct fth_rented *r, enum fth_launch_failure why, const char *text);
+void fth_happen_done(struct fth_keeper *k, const struct fth_task *t, const struct fth_listed_run *run, struct fth_listed_job *lj);
 void fth_happen_task_lost(struct fth_keeper *k, const struct fth_task *t, int64_t at);
 void fth_retry_offers(struct fth_keeper *k);
 int64_t fth_retry_due_ns(const struct fth_keeper *k);

@@ -22,6 +22,16 @@ static void counter(struct fth_str *s, const char *name, const char *help, uint6
 	fth_str_addf(s, "%s %llu\n", name, (unsigned long long)v);
 }
 
+/* A label's value: what would end it is left out. */
+static void label(struct fth_str *s, const char *name, const char *value)
+{
+	fth_str_addf(s, "%s=\"", name);
+	for (; *value; value++)
+		if (*value != '"' && *value != '\\' && (unsigned char)*value >= ' ')
+			fth_str_addc(s, *value);
+	fth_str_addc(s, '"');
+}
+
 static void money(const struct fth_picture *p, struct fth_str *s)
 {
 	double total = 0;
@@ -37,8 +47,11 @@ static void money(const struct fth_picture *p, struct fth_str *s)
 	head(s, "node_hourly_cost", "gauge", "Price of each instance.");
 	for (size_t i = 0; i < p->instances.len; i++) {
 		const struct fth_picture_instance *r = &p->instances.data[i];
-		fth_str_addf(s, "node_hourly_cost{instance=\"i%u\",node=\"%s\",offer=\"%s\",capacity_type=\"%s\"} %.9g\n", r->id, r->node, r->offer, r->market,
-			     r->acquired ? fth_usd(r->price) : 0);
+		fth_str_addf(s, "node_hourly_cost{instance=\"i%u\",", r->id);
+		label(s, "node", r->node);
+		fth_str_addc(s, ',');
+		label(s, "offer", r->offer);
+		fth_str_addf(s, ",capacity_type=\"%s\"} %.9g\n", r->market, r->acquired ? fth_usd(r->price) : 0);
 	}
 }
 

@@ -179,6 +179,16 @@ struct fth_listed_run *fth_run_of(struct fth_listed_job *j, uint32_t index, uint
 	return NULL;
 }
 
+const struct fth_listed_run *fth_run_ended(const struct fth_listed_job *j, uint32_t index)
+{
+	for (size_t i = 0; i < j->runs.len; i++) {
+		const struct fth_listed_run *r = &j->runs.data[i];
+		if (r->job == j->id && r->task == index && r->state == FTH_SEEN_ENDED)
+			return r;
+	}
+	return NULL;
+}
+
 bool fth_run_lingers(const struct fth_listed_job *j, uint32_t index, uint32_t attempt)
 {
 	for (size_t i = 0; i < j->runs.len; i++) {

@@ -53,7 +53,7 @@ static int follow(struct fth_keeper *k, const struct fth_config *c, const struct
 			fth_say(FTH_LOG_INFO, "policy changes", "policy:s", c->policy);
 	}
 	if (!r && (was->usd_per_hour != now->usd_per_hour || was->usd_per_month != now->usd_per_month || was->moves_per_hour != now->moves_per_hour ||
-		   was->disturbed_ppm != now->disturbed_ppm)) {
+		   was->disturbed_ppm != now->disturbed_ppm || was->max_instances != now->max_instances)) {
 		r = fth_live_change_limits(k->live, at, now, err);
 		fth_say(FTH_LOG_INFO, "limits change", "");
 	}
@@ -66,8 +66,8 @@ static void tell_fixed(const struct fth_config *was, const struct fth_config *no
 	const json_t *a = json_object_get(was->yaml.root, "api"), *b = json_object_get(now->yaml.root, "api");
 	bool same_api = a && b ? json_equal(a, b) : a == b;
 	if (strcmp(was->cluster, now->cluster) || strcmp(was->role[0].program, now->role[0].program) || strcmp(was->role[1].program, now->role[1].program) ||
-	    was->max_instances != now->max_instances || !same_api)
-		fth_say(FTH_LOG_WARN, "cluster, drivers, max_instances and api change with a new start only", "");
+	    !same_api)
+		fth_say(FTH_LOG_WARN, "cluster, drivers and api change with a new start only", "");
 }
 
 void fth_keeper_reload(struct fth_keeper *k)

@@ -25,7 +25,8 @@ static bool may_start(struct fth_keeper *k, const struct fth_task *t)
 {
 	const struct fth_listed_job *j = fth_job_by_id(k, t->job);
 	const struct fth_begun *b = fth_begun_of(k, t->id);
-	if (!j || j->gone || j->state != FTH_JOB_WAITS || b->not_before > k->now || b->wait_until > k->now_ns)
+	bool through = j && fth_run_ended(j, fth_task_index(k, t));
+	if (!j || j->gone || (j->state != FTH_JOB_WAITS && !through) || b->not_before > k->now || b->wait_until > k->now_ns)
 		return false;
 	/* The number of the next run is free of what went before. */
 	return !fth_run_lingers(j, fth_task_index(k, t), b->attempt + 1);
@@ -40,6 +41,11 @@ static void start(struct fth_keeper *k, const struct fth_task *t)
 	b->attempt++;
 	b->starting = b->started_by = 0;
 	fth_begun_save(k, b);
+	/* It had got to its end when we took it for lost with its machine: that is booked here, and nothing is started. */
+	struct fth_listed_job *j = fth_job_by_id(k, t->job);
+	const struct fth_listed_run *ended = fth_run_ended(j, fth_task_index(k, t));
+	if (ended)
+		fth_happen_done(k, t, ended, j);
 }
 
 static bool start_rigid(struct fth_keeper *k, const struct fth_job *j)

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drivers/protocol.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "drivers/keep.h"
 #include "drivers/lines.h"
 #include "drivers/settings.h"
+
+enum { LOCK_TRIES = 500 };
 
 struct session {
 	const struct fth_driver *driver;
 	void *self;
 	int out;
+	int lock;
 	bool greeted;
 	json_t *hello; /* kept: what the driver was told points into it */
 };
@@ -66,6 +72,26 @@ bool fth_name_is_plain(const char *s)
 	return n && n <= 200 && !s[n] && s[0] != '.';
 }
 
+/* One driver at a time works on a state: of a daemon that was killed the old driver may need a moment to end. */
+static int lock_state(struct session *s, const char *state, struct fth_error *err)
+{
+	if (state[0] != '/')
+		return fth_fail(err, -EINVAL, "state: an absolute path is needed");
+	struct fth_str path = {0};
+	int r = fth_keep_dir(state, err);
+	fth_str_addf(&path, "%s/lock", state);
+	s->lock = r ? -1 : open(path.data, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (!r && s->lock < 0)
+		r = fth_fail(err, -errno, "%s: %s", path.data, strerror(errno));
+	for (int i = 0; !r && flock(s->lock, LOCK_EX | LOCK_NB); i++) {
+		if (i == LOCK_TRIES)
+			r = fth_fail(err, -EBUSY, "%s: another driver works on this state", state);
+		usleep(20000);
+	}
+	fth_str_release(&path);
+	return r;
+}
+
 static int greet(struct session *s, struct fth_request *q, struct fth_error *err)
 {
 	const char *role = fth_request_text(q, "role", err);
@@ -84,7 +110,9 @@ static int greet(struct session *s, struct fth_request *q, struct fth_error *err
 		return fth_fail(err, -EPROTO, "this driver speaks protocol %d", FTH_PROTOCOL);
 	if (strcmp(role, s->driver->role))
 		return fth_fail(err, -EINVAL, "driver %s is for the role '%s', not '%s'", s->driver->name, s->driver->role, role);
-	int r = s->driver->hello(s->self, &h, q, err);
+	int r = s->lock >= 0 || h.dry_run || s->driver->stateless ? 0 : lock_state(s, h.state, err);
+	if (!r)
+		r = s->driver->hello(s->self, &h, q, err);
 	if (r)
 		return r;
 	s->greeted = true;
@@ -195,7 +223,7 @@ static int talk(struct session *s, int in, struct fth_lines *lines)
 
 int fth_driver_serve(const struct fth_driver *d, void *self, int in, int out)
 {
-	struct session s = {.driver = d, .self = self, .out = out};
+	struct session s = {.driver = d, .self = self, .out = out, .lock = -1};
 	struct fth_lines lines;
 	fth_lines_init(&lines, FTH_PROTOCOL_LINE_MAX);
 	int r = talk(&s, in, &lines);
@@ -203,6 +231,8 @@ int fth_driver_serve(const struct fth_driver *d, void *self, int in, int out)
 		fprintf(stderr, "driver %s: %s\n", d->name, r == -EMSGSIZE ? "a request is longer than allowed" : strerror(-r));
 	fth_lines_release(&lines);
 	json_decref(s.hello);
+	if (s.lock >= 0)
+		close(s.lock);
 	return r && r != -EPIPE;
 }
 

@@ -27,6 +27,7 @@ struct fth_limits {
 	fth_money usd_per_month;  /* charged and accrued in a calendar month (UTC); no launch once it is reached */
 	uint32_t moves_per_hour;  /* running tasks moved or preempted within any hour */
 	uint32_t disturbed_ppm;   /* share of the ready instances that tasks are being taken off at once */
+	uint32_t max_instances;   /* at once, the requested ones included */
 	int64_t epoch_us;         /* what the clock's zero is, since 1970: for the calendar */
 };
 
@@ -62,7 +63,6 @@ struct fth_engine_config {
 	const struct fth_policy_ops *policy;
 	const void *params;
 	const struct fth_policy_ops *fallback; /* takes over when the policy fails; its defaults are used */
-	uint32_t max_instances;                /* at once; further launches are refused. 0: no limit */
 	struct fth_limits limits;
 	/* How long decide may take, by the driver's clock; 0 or no clock: no limit. */
 	int64_t decide_limit_ns;

@@ -44,7 +44,7 @@ static enum fth_refusal judge_launch(struct fth_engine *e, fth_time now, const s
 		if (!c->offers.data[offers[k]].available)
 			return FTH_REFUSED_OFFER_UNAVAILABLE;
 	}
-	if (e->cfg.max_instances && e->cluster.view.ninstances >= e->cfg.max_instances)
+	if (e->cfg.limits.max_instances && e->cluster.view.ninstances >= e->cfg.limits.max_instances)
 		return FTH_REFUSED_TOO_MANY_INSTANCES;
 	enum fth_refusal r = fth_limits_launch(e, offers, a->noffers);
 	if (r)

@@ -2,6 +2,7 @@
 #include "policies/table.h"
 
 const struct fth_policy_ops *const fth_policies[] = {
+	&fth_policy_farthing,
 	&fth_policy_no_packing,
 	&fth_policy_eva,
 	&fth_policy_synergy,

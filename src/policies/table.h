@@ -13,6 +13,7 @@ extern const struct fth_policy_ops *const fth_yardsticks[];
 /* Those of them that run a queue of rigid jobs on whole nodes of one type. NULL-ended. */
 extern const struct fth_policy_ops *const fth_batch_policies[];
 
+extern const struct fth_policy_ops fth_policy_farthing;
 /* The engine's fallback when a policy fails: one instance for each task, nothing moves. */
 extern const struct fth_policy_ops fth_policy_no_packing;
 extern const struct fth_policy_ops fth_policy_eva;

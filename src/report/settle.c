@@ -129,7 +129,9 @@ int fth_settle(struct fth_run *run, const struct fth_engine *e, enum fth_settlem
 			changed = true;
 			continue;
 		}
-		int r = how == FTH_SETTLE_LIST ? -ENOENT : with_contracts(run, e, o, how, start, &usd, err);
+		/* A contract is about machines on demand; spot hours are paid for as they came. */
+		bool spot = c->offers[o].market == FTH_SPOT;
+		int r = how == FTH_SETTLE_LIST || spot ? -ENOENT : with_contracts(run, e, o, how, start, &usd, err);
 		if (r && r != -ENOENT)
 			return r;
 		changed |= !r;

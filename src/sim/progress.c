@@ -228,11 +228,23 @@ static void order_by_class(struct sim *s, struct sim_instance *si)
 	}
 }
 
+/* What all on an instance lose because they are more than two. */
+static double crowding(struct sim *s, const struct sim_instance *si)
+{
+	double all = 1;
+	uint32_t n = 0;
+	for (size_t k = 0; s->params->crowd < 1 && k < si->held.len; k++)
+		if (fth_sim_task(s, fth_cluster_task(s->cluster, si->held.data[k]))->launched && ++n > 2)
+			all *= s->params->crowd;
+	return all;
+}
+
 static void find_speeds(struct sim *s, const struct fth_instance *i)
 {
 	struct sim_instance *si = fth_sim_instance(s, i);
 	const struct fth_kind *kinds = s->cluster->view.kinds;
 	bool interference = s->params->pair_speed > 0 || s->profile;
+	double crowd = crowding(s, si);
 	if (interference)
 		order_by_class(s, si);
 	for (size_t a = 0; a < si->held.len; a++) {
@@ -249,6 +261,8 @@ static void find_speeds(struct sim *s, const struct fth_instance *i)
 		const struct fth_alt *alt = fth_cluster_alt(s->cluster, t, i->type);
 		if (alt->speed_ppm != 1000000)
 			speed *= (double)alt->speed_ppm / 1e6;
+		if (crowd != 1)
+			speed *= crowd;
 		if (speed != st->raw || st->shown < 0) {
 			st->raw = speed;
 			mark_track(s, t);

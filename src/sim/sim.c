@@ -16,6 +16,8 @@ const struct fth_param fth_sim_param_table[] = {
 	 "times acquisition and set-up of instances"},
 	{"pair_speed", FTH_PARAM_REAL, offsetof(struct fth_sim_params, pair_speed), "0", 0, 1, NULL,
 	 "if above 0, the speed of every pair of co-located tasks, whatever the profile says"},
+	{"crowd", FTH_PARAM_REAL, offsetof(struct fth_sim_params, crowd), "1", 0.01, 1, NULL,
+	 "times the speed of every task of an instance, for each launched task there beyond the second: what pairs do not tell"},
 	{"max_instances", FTH_PARAM_INT, offsetof(struct fth_sim_params, max_instances), "1000000", 1, 4e9, NULL,
 	 "guard against a policy that runs away: launches beyond this many instances at once are refused; policies are not told"},
 	{"horizon", FTH_PARAM_DURATION, offsetof(struct fth_sim_params, horizon), "0", 0, 1e12, NULL,
@@ -52,6 +54,7 @@ struct fth_limits fth_sim_limits(const struct fth_sim_params *p, const struct ft
 		.moves_per_hour = (uint32_t)p->moves_per_hour,
 		.disturbed_ppm = (uint32_t)(p->disturbed * 1e6 + 0.5),
 		.epoch_us = w->workload.epoch,
+		.max_instances = (uint32_t)p->max_instances,
 	};
 }
 
@@ -417,7 +420,6 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		.policy = policy->ops,
 		.params = policy->params,
 		.fallback = fallback,
-		.max_instances = (uint32_t)params->max_instances,
 		.limits = fth_sim_limits(params, w),
 		.decide_limit_ns = params->decide_limit * 1000,
 		.clock_ns = clock_ns,

@@ -19,6 +19,7 @@ struct fth_sim_params {
 	double job_delay_spread;  /* each of them drawn within this share of its length; 0: fixed */
 	double boot_delay_scale;  /* times acquisition and set-up of instances */
 	double pair_speed;        /* > 0: every pair of co-located tasks has this speed, whatever the profile */
+	double crowd;             /* times the speed of everybody on an instance, for each task there beyond the second */
 	int64_t max_instances;
 	fth_time horizon;         /* stop the run here; 0: when all jobs have ended */
 	bool exact_estimates;     /* tell every policy the true runtimes as estimates */

@@ -42,7 +42,7 @@ static size_t count_lines(const struct fth_str *s)
 }
 
 static int write_head(struct fth_journal *j, const struct fth_world *w, const char *policy, const char *fallback,
-		      uint32_t max_instances, const struct fth_limits *limits, struct fth_error *err)
+		      const struct fth_limits *limits, struct fth_error *err)
 {
 	static const char *const names[] = {"catalog", "profile", "workload"};
 	struct fth_str head = {0}, text[3] = {{0}};
@@ -50,7 +50,7 @@ static int write_head(struct fth_journal *j, const struct fth_world *w, const ch
 	fth_str_addf(&head, "farthing-journal 1\npolicy %s\n", policy);
 	if (fallback)
 		fth_str_addf(&head, "fallback %s\n", fallback);
-	fth_str_addf(&head, "max_instances %u\n", max_instances);
+	fth_str_addf(&head, "max_instances %u\n", limits->max_instances);
 	if (limits->usd_per_hour || limits->usd_per_month || limits->moves_per_hour || limits->disturbed_ppm) {
 		fth_str_add(&head, "limits ");
 		fth_limits_write(&head, limits);
@@ -71,12 +71,12 @@ static int write_head(struct fth_journal *j, const struct fth_world *w, const ch
 
 int fth_journal_create(struct fth_journal **ret, const char *path, const struct fth_world *w,
 		       const struct fth_policy_choice *policy, const struct fth_policy_ops *fallback,
-		       uint32_t max_instances, const struct fth_limits *limits, struct fth_error *err)
+		       const struct fth_limits *limits, struct fth_error *err)
 {
 	struct fth_journal *j = fth_alloc(sizeof(*j));
 	int r = fth_output_open(&j->out, path, err);
 	if (!r)
-		r = write_head(j, w, policy->text, fallback ? fallback->name : NULL, max_instances, limits, err);
+		r = write_head(j, w, policy->text, fallback ? fallback->name : NULL, limits, err);
 	if (r) {
 		fth_journal_abort(j);
 		return r;

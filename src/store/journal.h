@@ -8,7 +8,7 @@
  *   policy eva:round=300s
  *   fallback no-packing  who takes over if the policy fails (absent: nobody)
  *   max_instances 1000000
- *   limits usd_per_hour=5000000000 ...   (absent if there are none)
+ *   limits usd_per_hour=5000000000 ...   (absent if there are no others)
  *   catalog 43           the next 43 lines are a canonical catalog
  *   profile 12           (absent if there is none)
  *   workload 6375
@@ -39,7 +39,7 @@ int fth_journal_world(const struct fth_world *from, struct fth_world *to, struct
 struct fth_journal;
 int fth_journal_create(struct fth_journal **ret, const char *path, const struct fth_world *w,
 		       const struct fth_policy_choice *policy, const struct fth_policy_ops *fallback,
-		       uint32_t max_instances, const struct fth_limits *limits, struct fth_error *err);
+		       const struct fth_limits *limits, struct fth_error *err);
 struct fth_observer *fth_journal_observer(struct fth_journal *j);
 /* Close it; the file appears now. Fails if any write failed. */
 int fth_journal_commit(struct fth_journal *j, const struct fth_engine *e, struct fth_error *err);

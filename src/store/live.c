@@ -24,7 +24,7 @@ struct fth_live {
 
 /* ---- the head ---- */
 
-static const char *const head_names[] = {"cluster", "epoch", "policy", "fallback", "max_instances", "limits"};
+static const char *const head_names[] = {"cluster", "epoch", "policy", "fallback", "limits"};
 static const char *const section_names[] = {"catalog", "profile"};
 
 static size_t count_lines(const char *s)
@@ -83,8 +83,6 @@ static int write_head(struct fth_live_db *db, const struct fth_live_head *h, str
 		r = fth_live_db_put_head(db, "policy", h->policy, err);
 	if (!r && h->fallback)
 		r = fth_live_db_put_head(db, "fallback", h->fallback->name, err);
-	if (!r)
-		r = put_number(db, "max_instances", h->max_instances, err);
 	if (!r)
 		r = fth_live_db_put_head(db, "limits", limits.data, err);
 	for (int i = 0; i < 2 && !r; i++)
@@ -211,7 +209,7 @@ static int recover(struct fth_live *l, const struct fth_live_head *h, struct fth
 static bool same_limits(const struct fth_limits *a, const struct fth_limits *b)
 {
 	return a->usd_per_hour == b->usd_per_hour && a->usd_per_month == b->usd_per_month &&
-	       a->moves_per_hour == b->moves_per_hour && a->disturbed_ppm == b->disturbed_ppm;
+	       a->moves_per_hour == b->moves_per_hour && a->disturbed_ppm == b->disturbed_ppm && a->max_instances == b->max_instances;
 }
 
 /* What the configuration asks for now takes over from what the journal was written under. */

@@ -30,7 +30,6 @@ struct fth_live_head {
 	const char *policy;             /* as a user would write it */
 	const struct fth_policy_ops *const *table;
 	const struct fth_policy_ops *fallback;
-	uint32_t max_instances;
 	struct fth_limits limits;
 	int64_t epoch_us;               /* now, since 1970: what the clock's zero is if the journal is new */
 	int64_t decide_limit_ns;
@@ -39,7 +38,8 @@ struct fth_live_head {
 };
 
 /* Make it, or open it again and recover. -EBUSY: another process has it. -EBADMSG: damaged; nothing was
- * changed, the error says where. -ESTALE: it belongs to another cluster or another catalog. If policy or
+ * changed, the error says where. -ESTALE: it belongs to another cluster or another catalog (but for prices, which
+ * the caller feeds as events). If policy or
  * limits differ from those it was written under, the new ones are put in charge (P and L lines). */
 int fth_live_open(struct fth_live **ret, const char *path, const struct fth_live_head *head, struct fth_error *err);
 /* What was not committed is lost. */

@@ -12,7 +12,7 @@ struct fth_live_db {
 	char *path;
 	sqlite3 *db;
 	sqlite3_stmt *statements[NSTATEMENTS];
-	int lock;
+	int lock, tip;
 	uint64_t count; /* lines */
 	uint64_t sum;   /* over all of them */
 };
@@ -54,6 +54,66 @@ static int lock(struct fth_live_db *db, struct fth_error *err)
 static uint64_t sum_of(uint64_t before, const char *line)
 {
 	return fth_hash_bytes(line, strlen(line), before);
+}
+
+/* ---- the tip ---- */
+
+/*
+ * SQLite drops what follows a damaged place in its write-ahead log without a word, as if it had never been committed. So a file of its
+ * own says how far the journal had come when the last transaction was durable; a journal that is behind it has lost something.
+ * It is written after each commit: at worst it is a transaction behind.
+ */
+struct tip {
+	uint64_t count, sum, check;
+};
+
+static uint64_t tip_check(const struct tip *t)
+{
+	return fth_hash_u64(t->count ^ fth_hash_u64(t->sum + 1));
+}
+
+static char *tip_path(const struct fth_live_db *db)
+{
+	struct fth_str name = {0};
+	fth_str_addf(&name, "%s.tip", db->path);
+	return name.data;
+}
+
+static int open_tip(struct fth_live_db *db, struct fth_error *err)
+{
+	char *name = tip_path(db);
+	db->tip = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	int r = db->tip < 0 ? fth_fail(err, -errno, "%s: %s", name, strerror(errno)) : 0;
+	free(name);
+	return r;
+}
+
+static int write_tip(struct fth_live_db *db, struct fth_error *err)
+{
+	struct tip t = {.count = db->count, .sum = db->sum};
+	t.check = tip_check(&t);
+	if (pwrite(db->tip, &t, sizeof(t), 0) != sizeof(t) || fdatasync(db->tip))
+		return fth_fail(err, -EIO, "%s.tip: %s", db->path, strerror(errno));
+	return 0;
+}
+
+/* After all lines were read. A tip that is torn or absent says nothing. */
+static int check_tip(struct fth_live_db *db, struct fth_error *err)
+{
+	char *name = tip_path(db);
+	struct tip t;
+	int fd = open(name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : pread(fd, &t, sizeof(t), 0);
+	if (fd >= 0)
+		close(fd);
+	free(name);
+	if (n != sizeof(t) || t.check != tip_check(&t) || t.count < db->count)
+		return 0;
+	if (t.count > db->count)
+		return fth_fail_at(err, -EBADMSG, db->path, db->count + 1,
+				   "damaged journal: %llu lines were committed, the rest is lost (damage in its write-ahead log?)",
+				   (unsigned long long)t.count);
+	return t.sum == db->sum ? 0 : fth_fail_at(err, -EBADMSG, db->path, db->count, "damaged journal: it is not the one that was written");
 }
 
 static int prepare(struct fth_live_db *db, struct fth_error *err)
@@ -99,7 +159,7 @@ int fth_live_db_open(struct fth_live_db **ret, const char *path, bool write, str
 {
 	struct fth_live_db *db = fth_alloc(sizeof(*db));
 	db->path = fth_strdup(path);
-	db->lock = -1;
+	db->lock = db->tip = -1;
 	int r = write ? lock(db, err) : 0;
 	int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
 	if (!r && sqlite3_open_v2(path, &db->db, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
@@ -112,6 +172,8 @@ int fth_live_db_open(struct fth_live_db **ret, const char *path, bool write, str
 		r = run(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", err);
 	if (!r && write)
 		r = prepare(db, err);
+	if (!r && write)
+		r = open_tip(db, err);
 	if (r) {
 		fth_live_db_close(db);
 		return r;
@@ -129,6 +191,8 @@ void fth_live_db_close(struct fth_live_db *db)
 	sqlite3_close(db->db);
 	if (db->lock >= 0)
 		close(db->lock);
+	if (db->tip >= 0)
+		close(db->tip);
 	free(db->path);
 	free(db);
 }
@@ -168,7 +232,7 @@ int fth_live_db_lines(struct fth_live_db *db, int (*take)(void *arg, uint64_t se
 	if (!r && step != SQLITE_DONE)
 		r = broken(db, err, "cannot be read");
 	sqlite3_finalize(s);
-	return r;
+	return r ? r : check_tip(db, err);
 }
 
 int fth_live_db_facts(struct fth_live_db *db, void (*take)(void *arg, const char *name, const char *value), void *arg,
@@ -192,7 +256,8 @@ int fth_live_db_begin(struct fth_live_db *db, struct fth_error *err)
 
 int fth_live_db_commit(struct fth_live_db *db, struct fth_error *err)
 {
-	return run(db, "COMMIT", err);
+	int r = run(db, "COMMIT", err);
+	return r ? r : write_tip(db, err);
 }
 
 static int put(struct fth_live_db *db, int which, const char *name, const char *text, struct fth_error *err)

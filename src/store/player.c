@@ -72,8 +72,11 @@ static int read_head_line(struct fth_player *p, struct fth_input *in, const char
 		p->has_policy = !r;
 		return r;
 	}
-	if (!strncmp(line, "max_instances ", 14))
-		return read_number(p, line + 14, UINT32_MAX, &p->max_instances, err, "max_instances");
+	if (!strncmp(line, "max_instances ", 14)) {
+		int r = read_number(p, line + 14, UINT32_MAX, &n, err, "max_instances");
+		p->limits.max_instances = r ? 0 : (uint32_t)n;
+		return r;
+	}
 	if (!strncmp(line, "limits ", 7))
 		return fth_limits_parse(line + 7, &p->limits) ? 0 : fth_player_damaged(p, err, "limits");
 	if (!strncmp(line, "epoch ", 6))
@@ -124,7 +127,6 @@ int fth_player_start(struct fth_player *p, struct fth_error *err)
 		.policy = p->policy.ops,
 		.params = p->policy.params,
 		.fallback = p->fallback,
-		.max_instances = (uint32_t)p->max_instances,
 		.limits = p->limits,
 	};
 	int r = fth_engine_new(&p->engine, &cfg, err);

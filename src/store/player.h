@@ -25,7 +25,6 @@ struct fth_player {
 	struct fth_policy_choice policy;
 	bool has_policy;
 	const struct fth_policy_ops *fallback;
-	int64_t max_instances;
 	struct fth_limits limits;
 	char *cluster;  /* NULL: not of a live cluster, and its jobs are all in the head */
 	int64_t epoch_us;

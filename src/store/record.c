@@ -97,9 +97,9 @@ bool fth_record_parse_event(const char *line, struct fth_event *ret)
 
 void fth_limits_write(struct fth_str *s, const struct fth_limits *l)
 {
-	fth_str_addf(s, "usd_per_hour=%lld usd_per_month=%lld moves_per_hour=%u disturbed_ppm=%u epoch_us=%lld",
+	fth_str_addf(s, "usd_per_hour=%lld usd_per_month=%lld moves_per_hour=%u disturbed_ppm=%u epoch_us=%lld max_instances=%u",
 		     (long long)l->usd_per_hour, (long long)l->usd_per_month, l->moves_per_hour, l->disturbed_ppm,
-		     (long long)l->epoch_us);
+		     (long long)l->epoch_us, l->max_instances);
 }
 
 bool fth_limits_parse(const char *text, struct fth_limits *ret)
@@ -107,8 +107,8 @@ bool fth_limits_parse(const char *text, struct fth_limits *ret)
 	long long hour, month, epoch;
 	struct fth_limits l = {0};
 	int end = 0;
-	if (sscanf(text, "usd_per_hour=%lld usd_per_month=%lld moves_per_hour=%u disturbed_ppm=%u epoch_us=%lld%n", &hour,
-		   &month, &l.moves_per_hour, &l.disturbed_ppm, &epoch, &end) != 5 ||
+	if (sscanf(text, "usd_per_hour=%lld usd_per_month=%lld moves_per_hour=%u disturbed_ppm=%u epoch_us=%lld max_instances=%u%n", &hour,
+		   &month, &l.moves_per_hour, &l.disturbed_ppm, &epoch, &l.max_instances, &end) != 6 ||
 	    text[end] || hour < 0 || month < 0 || epoch < 0)
 		return false;
 	l.usd_per_hour = hour;

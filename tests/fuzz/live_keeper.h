@@ -18,7 +18,9 @@ struct live_keeper {
 static inline void live_keeper_open(struct live_keeper *l)
 {
 	struct fth_error err = {0};
-	*l = (struct live_keeper){.dir = "/tmp/farthing-fuzz-XXXXXX"};
+	*l = (struct live_keeper){0};
+	/* In memory where there is such a place: each input has a journal of its own. */
+	snprintf(l->dir, sizeof(l->dir), "%s/farthing-fuzz-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	fth_log_set(FTH_LOG_ERROR + 1, 0);
 	if (!mkdtemp(l->dir) || fth_config_parse(&l->cfg, NULL, fth_config_default, strlen(fth_config_default), &err))
 		abort();

@@ -85,7 +85,7 @@ static int record(const char *folder, const char *name, const char *to, struct f
 	r = fth_policy_choose(&choice, fth_policies, policy, err);
 	struct fth_limits limits = fth_sim_limits(&p, &w);
 	if (!r)
-		r = fth_journal_create(&j, to, &w, &choice, NULL, (uint32_t)p.max_instances, &limits, err);
+		r = fth_journal_create(&j, to, &w, &choice, NULL, &limits, err);
 	if (!r)
 		r = fth_sim_run(&e, &w, &choice, NULL, &p, fth_journal_observer(j), NULL, err);
 	if (!r)

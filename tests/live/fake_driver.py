@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A driver that speaks the protocol and has no world behind it: a recorded list of jobs, and machines that are ready as soon as they are launched. For the scale
-benchmark. Which role it plays is in its hello; its config: jobs, kinds, run (seconds a task runs)."""
+benchmark, and for what a workload with nodes of its own does. Which role it plays is in its hello; its config: jobs, kinds, run (seconds a task runs), nodes (names by type),
+control (a file: {"held": [...], "waiting": [...], "again": [...], "cancelled": [...]}, keys of jobs)."""
 import json
+import os
 import select
 import sys
 import time
@@ -17,6 +19,9 @@ class Fake:
         self.mark = self.first = now()
         self.things = {}  # token or key -> (mark, listed)
         self.ends = []
+        self.nodes = {}
+        self.control = None
+        self.hidden = {}
 
     def touch(self, key, thing):
         self.mark += 1
@@ -29,13 +34,45 @@ class Fake:
             kind = n % c.get("kinds", 20)
             self.touch(f"j{n}", {"key": f"j{n}", "user": f"u{n % 50}", "name": f"k{kind}", "submitted": now(), "state": "waiting", "estimate": 600 + 60 * kind,
                                  "tasks": [{"count": 1, "demand": f"cpu:{kind % 8 + 1},mem:{kind % 16 + 1}GiB"}], "runs": []})
-        return {"protocol": 1, "driver": "fake"}
+        self.control = c.get("control")
+        self.seen = None
+        answer = {"protocol": 1, "driver": "fake"}
+        if "nodes" in c:
+            self.nodes = {n: "absent" for names in c["nodes"].values() for n in names}
+            answer["nodes"] = c["nodes"]
+        return answer
 
     def list(self, q):
         since = q["since"]
         full = not self.first <= since <= self.mark
         out = [t for m, t in self.things.values() if full or m > since]
-        return {"full": full, "mark": self.mark, "instances" if self.role == "capacity" else "jobs": out}
+        answer = {"full": full, "mark": self.mark, "instances" if self.role == "capacity" else "jobs": out}
+        if self.nodes:
+            answer["nodes"] = [{"node": n, "state": s} for n, s in self.nodes.items()]
+        return answer
+
+    def node(self, q):
+        print(f"node {q['node']} {q['want']}", file=sys.stderr, flush=True)
+        if q["want"] != "drain":
+            self.nodes[q["node"]] = "ready" if q["want"] == "up" else "absent"
+
+    def obey(self):
+        """What users do behind our back."""
+        try:
+            stamp = os.stat(self.control).st_mtime_ns
+            orders = json.load(open(self.control)) if stamp != self.seen else {}
+        except (OSError, ValueError, TypeError):
+            return False
+        self.seen = stamp
+        for what, keys in orders.items():
+            for key in keys:
+                job = (self.things.get(key) or self.hidden[key])[1]
+                if what == "again":
+                    job = {**job, "state": "waiting", "again": job.get("again", 0) + 1}
+                else:
+                    job = {**job, "state": what}
+                self.touch(key, job)
+        return bool(orders)
 
     def launch(self, q):
         if q["token"] not in self.things:
@@ -71,15 +108,17 @@ class Fake:
         self.touch(q["job"], {**self.things[q["job"]][1], "state": "cancelled"})
 
     def forget(self, q):
-        self.things.pop(q.get("token") or q.get("job"), None)
+        key = q.get("token") or q.get("job")
+        self.hidden[key] = self.things.pop(key, None)
 
     def tick(self):
+        obeyed = self.control and self.obey()
         due = [e for e in self.ends if e[0] <= time.time()]
         self.ends = [e for e in self.ends if e[0] > time.time()]
         for _, key, run in due:
             if key in self.things:
                 self.end(key, run, "ended")
-        return bool(due)
+        return bool(due) or bool(obeyed)
 
 
 def main():
@@ -91,7 +130,7 @@ def main():
             print('{"event":"changed"}', flush=True)
         if not ready:
             continue
-        piece = __import__("os").read(0, 1 << 20)
+        piece = os.read(0, 1 << 20)
         if not piece:
             return
         *lines, buf = (buf + piece).split(b"\n")

@@ -49,7 +49,7 @@ class UnixHTTP(http.client.HTTPConnection):
 class Cluster:
     """State and configuration in a temporary folder; the daemon may come and go."""
 
-    def __init__(self, policy="stratus:round=1s", capacity="{boot: 300ms}", workload="{grace: 2s}", limits="{max_instances: 16}", extra="", name="t"):
+    def __init__(self, policy="stratus:round=1s", capacity="{boot: 300ms, keep_ended: true}", workload="{grace: 2s}", limits="{max_instances: 16}", extra="", name="t"):
         self.dir = tempfile.mkdtemp(prefix="farthing-live-")
         self.config = os.path.join(self.dir, "farthing.yaml")
         self.state = os.path.join(self.dir, "state")
@@ -185,14 +185,24 @@ def ran_once(path, keys):
     check(not missing, f"jobs that never completed: {missing}")
 
 
-def bill_is_uptime(cluster, slack_s=1.0):
-    """The bill against what the capacity driver saw of each instance, at the offer's price; and the sums within it."""
+def bill_is_uptime(cluster, slack_s=1.2):
+    """The bill against what the capacity driver itself wrote down of each instance, at the offer's price; and the sums within it."""
+    cluster.until(lambda: not os.listdir(f"{cluster.state}/capacity/instances"), 20, "the capacity driver has been told to forget all")
+    seen = {}
+    with open(f"{cluster.state}/capacity/ended.jsonl") as f:
+        for line in f:
+            o = json.loads(line)
+            if "acquired" in o:
+                seen["i" + o["token"].rsplit("-i", 1)[1].split("-")[0]] = o
     bill = cluster.get("/v1/bill")
+    check({i["instance"] for i in bill["instances"]} == set(seen), f"the bill has the instances that were there: {set(seen) ^ {i['instance'] for i in bill['instances']}}")
     prices = {"small": 0.36, "small:spot": 0.18, "large": 1.44}
     total = 0
     for i in bill["instances"]:
         check(i["gone"] is not None, f"{i['instance']} is still there")
-        up = (i["gone"] - i["acquired"]) / 1e6
+        o = seen[i["instance"]]
+        check(o["offer"] == i["offer"], f"{i['instance']} is {o['offer']}, not {i['offer']}")
+        up = (o["gone"] - o["acquired"]) / 1e6  # billed in whole seconds
         owed = up * prices[i["offer"]] / 3600
         check(abs(owed - i["total"]) <= slack_s * prices[i["offer"]] / 3600 + 1e-6, f"{i['instance']} was up for {up} s and costs {i['total']}, not {owed}")
         parts = sum(i[p] for p in ("used", "lost", "boot", "idle", "fragmented"))

@@ -15,7 +15,7 @@ kills = int(sys.argv[1]) if len(sys.argv) > 1 else 3
 seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 random.seed(seed)
 jobs = max(24, 6 * kills)
-c = Cluster(capacity=f"{{boot: 200ms, acquire: 50ms, terminate: 50ms, fail_share: 0.2, fail_why: capacity, revoke_share: 0.3, revoke_after: 3s, notice: 500ms, seed: {seed}}}",
+c = Cluster(capacity=f"{{boot: 200ms, acquire: 50ms, terminate: 50ms, fail_share: 0.2, fail_why: capacity, revoke_share: 0.3, revoke_after: 3s, notice: 500ms, keep_ended: true, seed: {seed}}}",
             limits="{max_instances: 8}")
 
 
@@ -72,9 +72,11 @@ try:
     c.until(lambda: c.get("/healthz")["ok"], 20, "healthy")
     c.settled(len(keys), 60 + 2 * jobs)
     c.drained(60)
+    bad = [(j["job"], j["state"], j["exit"]) for j in c.jobs() if j["state"] != "done"]
+    check(not bad, f"jobs that did not end well: {bad}")
     ran_once(out, keys)
     check(not os.path.exists(out + ".twice"), "a job ran while it ran")
-    bill = bill_is_uptime(c, 1.5)
+    bill = bill_is_uptime(c, 2)
     c.until(lambda: not os.listdir(f"{c.state}/capacity/instances"), 20, "the capacity driver has been told to forget all")
     c.until(lambda: not os.listdir(f"{c.state}/workload/jobs"), 20, "the workload driver has been told to forget all")
     c.stop()

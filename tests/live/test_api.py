@@ -3,6 +3,7 @@
 """The API is closed to others, and nothing that comes over it is too long or too odd."""
 import os
 import pwd
+import ssl
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -148,6 +149,20 @@ try:
         check(as_nobody("POST", "/v1/pause") == 403 and as_nobody("POST", "/v1/drain") == 403, "nor give orders")
         c.post(f"/v1/jobs/{mine}/cancel")
         c.drained(30)
+        c.stop()
+    # TLS, where there is something to make a certificate with.
+    if shutil.which("openssl"):
+        pem = [os.path.join(c.dir, n) for n in ("key.pem", "cert.pem")]
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", pem[0], "-out", pem[1], "-days", "1", "-subj", "/CN=localhost"],
+                       check=True, capture_output=True)
+        configure(f"{user}listen: '0.0.0.0:{port}', token_file: {token_file}, tls_key: {pem[0]}, tls_certificate: {pem[1]}")
+        c.start()
+        context = ssl.create_default_context(cafile=pem[1])
+        context.check_hostname = False
+        with context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=10)) as s:
+            s.sendall(f"GET /v1/status HTTP/1.0\r\nAuthorization: Bearer {good}\r\n\r\n".encode())
+            check(b" 200 " in s.recv(15), "over TLS")
+        check(tcp("/v1/status", good) != 200, "not in clear")
         c.stop()
     # The client over TCP.
     configure(f"{user}listen: '127.0.0.1:{port}', token_file: {token_file}")

@@ -43,13 +43,13 @@ static double run(const struct fth_policy_ops *ops, const struct fth_world *w, c
 	return ratio;
 }
 
-/* Those that need worlds of their own have test_hybrid.c and test_sec.c. */
+/* Those that need worlds of their own (workers, rigid jobs, containers) have tests of their own. */
 static bool is_special(const struct fth_policy_ops *ops)
 {
 	for (const struct fth_policy_ops *const *p = fth_batch_policies; *p; p++)
 		if (*p == ops)
 			return true;
-	return ops->flags & FTH_POLICY_WANTS_WORKERS;
+	return ops->flags & (FTH_POLICY_WANTS_WORKERS | FTH_POLICY_WANTS_CONTAINERS);
 }
 
 static void no_policy_costs_less(void **state)

@@ -44,7 +44,7 @@ static void record(const char *path, const char *policy, uint64_t seed)
 	p.disturbed = seed % 4 ? 0 : 0.2;
 	struct fth_limits limits = fth_sim_limits(&p, &w);
 	struct fth_journal *j;
-	assert_int_equal(fth_journal_create(&j, path, &w, &choice, &toy_liar, 5000, &limits, &err), 0);
+	assert_int_equal(fth_journal_create(&j, path, &w, &choice, &toy_liar, &limits, &err), 0);
 	p.launch_failure = 0.05;
 	struct fth_engine *e;
 	assert_int_equal(fth_sim_run(&e, &w, &choice, &toy_liar, &p, fth_journal_observer(j), NULL, &err), 0);

@@ -70,6 +70,8 @@ static void laws_hold_while_instances_are_taken(void **state)
 /* Policies for tasks that can wait, where spot instances are taken from them: all jobs end all the same, and a run again
  * takes the same way. Those with a world of their own (workers, rigid jobs, containers) are not here. */
 static const char *const batch[] = {
+	"farthing", "farthing:round=60s,moves_per_hour=2", "farthing:moves=false,max_wait=0", "farthing:pool=8,triples=4,committed=2",
+	"farthing:interference=ignored,value=alone,waiting=0", "farthing:market=on-demand",
 	"no-packing", "eva", "synergy", "owl", "stratus", "hotspot", "fleet", "fleet-diversified", "scloud", "eva-artifact",
 	"stratus-artifact", "stratus:estimates=history", "stratus:groups=false", "stratus:booting=true", "stratus:down=false",
 	"stratus:up=false", "stratus:patience=0,low=0.9", "stratus:readjust=false", "fleet:binpack=mem", "scloud:order=random",
@@ -101,7 +103,7 @@ static void batch_policies_survive_a_market(void **state)
 static void batch_ends_beside_services(void **state)
 {
 	(void)state;
-	static const char *const as[] = {"tr:availability=0.99", "tr:availability=0.99,batch=spot,pool=tr", "tr:availability=0.9,batch=on-demand,checkpoint=no,pool=tr-artifact",
+	static const char *const as[] = {"farthing", "farthing:round=60s", "tr:availability=0.99", "tr:availability=0.99,batch=spot,pool=tr", "tr:availability=0.9,batch=on-demand,checkpoint=no,pool=tr-artifact",
 					 "on-demand", "on-demand+transient", "on-demand:batch=stuck"};
 	for (uint64_t seed = 60; seed < 78; seed++) {
 		struct random_world_options o = {.seed = seed,

@@ -105,12 +105,65 @@ static void names_and_parameters_are_in_order(void **state)
 	assert_int_equal(fth_policy_choose(&c, fth_policies, "no-packing:round=-5s", &err), -EINVAL);
 }
 
+struct stops {
+	struct fth_observer base;
+	FTH_VEC(fth_time) at;
+};
+
+static void note_stop(struct fth_observer *o, const struct fth_cluster *c, const struct fth_event *ev)
+{
+	(void)c;
+	if (ev->kind == FTH_EV_TASK_STOPPED)
+		fth_vec_push(&((struct stops *)o)->at, ev->time);
+}
+
+static size_t stops_of(struct stops *l, const struct fth_world *w, const char *policy)
+{
+	struct fth_sim_params p = {0};
+	struct fth_policy_choice choice;
+	struct fth_engine *e = NULL;
+	struct fth_error err = {0};
+	fth_params_defaults(fth_sim_param_table, &p);
+	*l = (struct stops){.base = {.after_event = note_stop}};
+	assert_int_equal(fth_policy_choose(&choice, fth_policies, policy, &err), 0);
+	assert_int_equal(fth_sim_run(&e, w, &choice, NULL, &p, &l->base, NULL, &err), 0);
+	fth_engine_free(e);
+	fth_policy_choice_release(&choice);
+	return l->at.len;
+}
+
+/* At most so many moves in any hour, give or take the seconds a task takes to stop. */
+static void a_disruption_budget_is_kept(void **state)
+{
+	(void)state;
+	size_t without = 0, with = 0, none = 0;
+	for (uint64_t seed = 400; seed < 404; seed++) {
+		struct random_world_options o = {.seed = seed, .jobs = 150};
+		struct fth_world w;
+		struct stops l;
+		random_world(&w, &o);
+		without += stops_of(&l, &w, "farthing:round=60s");
+		fth_vec_release(&l.at);
+		none += stops_of(&l, &w, "farthing:round=60s,moves=false");
+		fth_vec_release(&l.at);
+		with += stops_of(&l, &w, "farthing:round=60s,moves_per_hour=3");
+		for (size_t i = 0; i + 3 < l.at.len; i++)
+			assert_true(l.at.data[i + 3] - l.at.data[i] > FTH_HOUR - FTH_MINUTE);
+		fth_vec_release(&l.at);
+		fth_world_release(&w);
+	}
+	assert_int_equal(none, 0);
+	assert_true(with > 0);
+	assert_true(without > with);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_parameters_are_in_order),
 		cmocka_unit_test(laws_hold_for_every_policy),
 		cmocka_unit_test(same_seed_same_bytes),
+		cmocka_unit_test(a_disruption_budget_is_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,12 +14,9 @@ import signal
 import sys
 import time
 
-from rig import Rig, missing
+from rig import Rig, skip_unless_possible
 
-why = missing()
-if why:
-    print("skipped: " + why)
-    sys.exit(1 if os.environ.get("CI") else 77)
+skip_unless_possible()
 PRICES = {"node.small": 0.36, "node.large": 0.72}
 
 
@@ -117,6 +114,10 @@ def faults(rig, kills):
             rig.end("slurmctld")
             state["controller"] = True
             rig.start_slurmctld()
+            # A job whose launch the controller had not sent when it died is missing on its node, which is found when the node
+            # registers: by itself after some minutes, at once after this.
+            time.sleep(12)
+            rig.run("scontrol", "reconfigure")
         elif not state["node"]:
             slurmds = [p for p in rig.leftovers() if b"slurmd\0" in open("/proc/%d/cmdline" % p, "rb").read()]
             if slurmds:

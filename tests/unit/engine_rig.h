@@ -82,7 +82,7 @@ static inline void rig_open(struct rig *r, uint32_t max_instances, const struct 
 				      .on_charge = rig_charge}};
 	small_world(&r->w);
 	struct fth_engine_config cfg = {.syms = r->w.syms, .catalog = &r->w.catalog, .kinds = &r->w.kinds,
-					.policy = &scripted_policy, .fallback = fallback, .max_instances = max_instances};
+					.policy = &scripted_policy, .fallback = fallback, .limits.max_instances = max_instances};
 	assert_int_equal(fth_engine_new(&r->e, &cfg, NULL), 0);
 	fth_engine_observe(r->e, &r->watcher);
 	r->c = fth_engine_cluster(r->e);

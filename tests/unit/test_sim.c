@@ -359,6 +359,12 @@ static void three_tasks_multiply(void **state)
 	assert_true(time_of(&r, "job-done j1") == 480);
 	assert_true(time_of(&r, "job-done j0") == 567.5);
 	ran_release(&r);
+	/* A crowd of three slows all of them once more; two are no crowd. */
+	r = run_it(&w, &policy_all_on_one, "crowd=0.5");
+	assert_true(time_of(&r, "throughput t0 i0 0.1875") == 30);
+	assert_true(time_of(&r, "job-done j2") == 230);
+	assert_true(time_of(&r, "job-done j1") == 580);
+	ran_release(&r);
 	fth_world_release(&w);
 }
 

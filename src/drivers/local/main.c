@@ -6,6 +6,7 @@
  *
  *   STATE/instances/TOKEN.json    the record; what state it is in follows from it and the clock
  *   STATE/processes/TOKEN/        the process (drivers/supervise.h)
+ *   STATE/ended.jsonl             those that were forgotten, if so configured
  */
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ struct config {
 	int64_t revoke_after, notice; /* mean time from ready on */
 	int64_t seed, limit, first_port;
 	json_t *command;
+	bool keep_ended; /* what is forgotten goes into a list of its own, to be held against a bill */
 };
 
 static const char *const whys[] = {"capacity", "quota", "throttled", "other", NULL};
@@ -38,6 +40,7 @@ static const struct fth_setting settings[] = {
 	{"max_instances", FTH_SET_INT, offsetof(struct config, limit), false, 0, 0, NULL},
 	{"first_port", FTH_SET_INT, offsetof(struct config, first_port), false, 1, 65535, NULL},
 	{"command", FTH_SET_TEXTS, offsetof(struct config, command), false, 0, 0, NULL},
+	{"keep_ended", FTH_SET_BOOL, offsetof(struct config, keep_ended), false, 0, 0, NULL},
 	{0},
 };
 
@@ -423,6 +426,25 @@ static int clear_process(struct local *l, struct instance *i, const char *dir, s
 	return fth_keep_remove(dir) ? fth_fail(err, -EIO, "%s cannot be removed", dir) : 0;
 }
 
+static int note_end(const struct local *l, const struct instance *i, int64_t now, struct fth_error *err)
+{
+	if (!l->c.keep_ended)
+		return 0;
+	char *path = path_of(l, "ended.jsonl", "", "");
+	json_t *doc = shown(l, i, now);
+	char *text = json_dumps(doc, JSON_COMPACT);
+	FILE *f = fopen(path, "ae");
+	int r = f && fprintf(f, "%s\n", text) > 0 ? 0 : -EIO;
+	if (f && fclose(f))
+		r = -EIO;
+	free(text);
+	json_decref(doc);
+	if (r)
+		fth_fail(err, r, "%s cannot be written", path);
+	free(path);
+	return r;
+}
+
 static int forget(void *self, struct fth_request *q, struct fth_error *err)
 {
 	struct local *l = self;
@@ -436,6 +458,8 @@ static int forget(void *self, struct fth_request *q, struct fth_error *err)
 		return fth_fail(err, -EBUSY, "%s is not gone", token);
 	char *record = path_of(l, "instances", token, ".json"), *process = path_of(l, "processes", token, "");
 	int r = clear_process(l, i, process, err);
+	if (!r)
+		r = note_end(l, i, q->now, err);
 	if (!r)
 		r = unlink(record) && errno != ENOENT ? fth_fail(err, -errno, "%s: %s", record, strerror(errno)) : 0;
 	free(record);

@@ -25,8 +25,8 @@ static const struct fth_setting settings[] = {
 	{0},
 };
 
-/* A folder below our own in the cgroup v2 tree, where that can be made. */
-static char *find_cgroup(const char *cluster)
+/* A folder below our own in the cgroup v2 tree, where that can be made; not that of another cluster, though it has the same name. */
+static char *find_cgroup(const char *cluster, const char *state)
 {
 	char line[4096], mount[4096] = "", own[4096] = "", kind[64];
 	FILE *f = fopen("/proc/self/mounts", "re");
@@ -44,7 +44,8 @@ static char *find_cgroup(const char *cluster)
 	if (f)
 		fclose(f);
 	struct fth_str path = {0};
-	fth_str_addf(&path, "%s%s/farthing-%s", mount, strcmp(own, "/") ? own : "", cluster);
+	fth_str_addf(&path, "%s%s/farthing-%s-%016llx", mount, strcmp(own, "/") ? own : "", cluster,
+		     (unsigned long long)fth_hash_bytes(state, strlen(state), 5));
 	if (own[0] && (!mkdir(path.data, 0755) || errno == EEXIST))
 		return path.data;
 	fth_str_release(&path);
@@ -74,7 +75,7 @@ static int hello(void *self, const struct fth_hello *h, struct fth_request *q, s
 	p->dry_run = h->dry_run;
 	p->grace = c.grace;
 	p->keep_output = c.keep_output;
-	p->cgroup = c.cgroup && !p->dry_run ? find_cgroup(h->cluster) : NULL;
+	p->cgroup = c.cgroup && !p->dry_run ? find_cgroup(h->cluster, h->state) : NULL;
 	fth_marks_init(&p->marks);
 	r = p->dry_run ? 0 : watch_bell(p, err);
 	return r ? r : fth_jobs_load(p, err);
@@ -319,6 +320,8 @@ int main(void)
 	for (size_t k = 0; k < p.jobs.len; k++)
 		fth_jobs_free(p.jobs.data[k]);
 	fth_vec_release(&p.jobs);
+	if (p.cgroup)
+		rmdir(p.cgroup); /* which it lets us if nothing runs */
 	free(p.cgroup);
 	free(p.state);
 	return r;

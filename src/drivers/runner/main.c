@@ -92,15 +92,14 @@ static int out_file(const struct runner *r, const char *name)
 	return fd;
 }
 
-static void join_cgroup(const struct runner *r)
+/* A word into one of the cgroup's files. */
+static void tell_cgroup(const struct runner *r, const char *file, const char *word)
 {
 	struct fth_str path = {0};
-	if (!r->cgroup)
-		return;
-	fth_str_addf(&path, "%s/cgroup.procs", r->cgroup);
+	fth_str_addf(&path, "%s/%s", r->cgroup, file);
 	int fd = open(path.data, O_WRONLY | O_CLOEXEC);
 	if (fd >= 0) {
-		if (write(fd, "0", 1) < 0)
+		if (write(fd, word, strlen(word)) < 0)
 			fprintf(stderr, "farthing-runner: %s: %s\n", path.data, strerror(errno));
 		close(fd);
 	}
@@ -119,7 +118,8 @@ static void become_program(const struct runner *r, pid_t parent, int go, const j
 		_exit(125);
 	if (out < 0 || err < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		_exit(125);
-	join_cgroup(r);
+	if (r->cgroup)
+		tell_cgroup(r, "cgroup.procs", "0");
 	fall_to_user(r);
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a change of user forgets it */
 	sigemptyset(&none);
@@ -248,19 +248,11 @@ static void end_now(struct runner *r)
 
 static void drop_cgroup(const struct runner *r)
 {
-	struct fth_str path = {0};
 	if (!r->cgroup)
 		return;
-	fth_str_addf(&path, "%s/cgroup.kill", r->cgroup);
-	int fd = open(path.data, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		if (write(fd, "1", 1) < 0)
-			fprintf(stderr, "farthing-runner: %s: %s\n", path.data, strerror(errno));
-		close(fd);
-	}
+	tell_cgroup(r, "cgroup.kill", "1");
 	for (int i = 0; i < 50 && rmdir(r->cgroup) && errno == EBUSY; i++)
 		usleep(10000);
-	fth_str_release(&path);
 }
 
 static void ring(const struct runner *r)
