@@ -187,16 +187,17 @@ static bool has_table(const struct fth_repro_paper *p, const char *name)
 	return false;
 }
 
-/* Of all papers, each name once. */
+/* Several papers have a figure 4: each name once. */
 static const char *nth_table(unsigned i)
 {
 	for (int p = 0; fth_repro_papers[p]; p++)
 		for (int t = 0; fth_repro_papers[p]->tables[t]; t++) {
-			bool seen = false;
+			const char *name = fth_repro_papers[p]->tables[t];
+			bool before = false;
 			for (int q = 0; q < p; q++)
-				seen |= has_table(fth_repro_papers[q], fth_repro_papers[p]->tables[t]);
-			if (!seen && i-- == 0)
-				return fth_repro_papers[p]->tables[t];
+				before |= has_table(fth_repro_papers[q], name);
+			if (!before && i-- == 0)
+				return name;
 		}
 	return NULL;
 }
@@ -204,7 +205,7 @@ static const char *nth_table(unsigned i)
 static const struct fth_operand operands[] = {
 	{.name = "PAPER", .type = FTH_OPT_CHOICE, .nth_choice = nth_paper, .help = "the paper to repeat"},
 	{.name = "TABLE", .type = FTH_OPT_CHOICE, .nth_choice = nth_table, .optional = true, .many = true,
-	 .help = "only these tables and figures of the paper; without any, all"},
+	 .help = "only these tables and figures of the paper; without any, all; a name that the paper does not have is answered with its own"},
 	{0},
 };
 static const char *const formats[] = {"table", "json", "csv", "html", NULL};

@@ -7,17 +7,28 @@
 
 #include "report/format.h"
 
-size_t fth_comparison_baseline(const struct fth_comparison *c)
-{
-	for (size_t i = 0; i < c->nruns; i++)
-		if (!strcmp(c->runs[i].policy, "no-packing"))
-			return i;
-	return 0;
-}
-
 static bool is_whole(const struct fth_run *r)
 {
 	return !r->jobs_unfinished && !r->fallback[0];
+}
+
+size_t fth_comparison_baseline(const struct fth_comparison *c)
+{
+	size_t first = c->nruns;
+	for (size_t i = c->nruns; i-- > 0;)
+		if (is_whole(&c->runs[i]))
+			first = i;
+	for (size_t i = 0; i < c->nruns; i++)
+		if (!strcmp(c->runs[i].policy, "no-packing") && (is_whole(&c->runs[i]) || first == c->nruns))
+			return i;
+	return first < c->nruns ? first : 0;
+}
+
+double fth_comparison_saved(const struct fth_comparison *c, size_t run)
+{
+	size_t base = fth_comparison_baseline(c);
+	bool both = is_whole(&c->runs[run]) && is_whole(&c->runs[base]) && c->runs[base].cost > 0;
+	return run == base || !both ? NAN : 1 - (double)c->runs[run].cost / (double)c->runs[base].cost;
 }
 
 size_t fth_comparison_cheapest(const struct fth_comparison *c)

@@ -35,8 +35,10 @@ struct fth_comparison {
 	size_t nruns;
 };
 
-/* What others are measured against: the run of no-packing, else the first. */
+/* What others are measured against: the run of no-packing, else the first; of those that ended every job, if any did. */
 size_t fth_comparison_baseline(const struct fth_comparison *c);
+/* Share of the baseline's cost that a run saves; NAN for the baseline itself, and where one of the two left jobs. */
+double fth_comparison_saved(const struct fth_comparison *c, size_t run);
 /* The cheapest of the runs that ended every job (of all, if none did). */
 size_t fth_comparison_cheapest(const struct fth_comparison *c);
 /* Whether that run finished all jobs under its own policy: else there is no cheapest one to speak of. */

@@ -183,17 +183,16 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	const struct fth_comparison *c = f->c;
 	const struct fth_run *r = &c->runs[run];
 	size_t best = fth_comparison_decided(c) ? fth_comparison_cheapest(c) : SIZE_MAX;
-	size_t base = fth_comparison_baseline(c);
 	struct fth_str v = {0};
 	fth_str_add(out, run == best ? "<tr class=\"best\"><th scope=\"row\">" : "<tr><th scope=\"row\">");
 	fth_html_text(out, f->labels[run].data);
 	fth_str_add(out, run == best && c->nruns > 1 ? "<span class=\"tag\">cheapest</span></th>" : "</th>");
 	fth_human_usd(&v, fth_usd(r->cost), 2);
 	td(out, &v);
-	if (run == base || c->runs[base].cost <= 0)
+	if (isnan(fth_comparison_saved(c, run)))
 		fth_str_add(&v, "\xe2\x80\x93");
 	else
-		fth_human_percent(&v, 1 - (double)r->cost / (double)c->runs[base].cost, 1);
+		fth_human_percent(&v, fth_comparison_saved(c, run), 1);
 	td(out, &v);
 	if (isnan(fth_comparison_gap(c, run)))
 		fth_str_add(&v, "\xe2\x80\x93");
@@ -364,7 +363,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Cost", "every instance at its price, from the moment its bill starts to the moment it is given back, "
 			 "by the billing rule of its offer; summed to the nano-dollar; after contracts and discounts by month where a run has them."},
 		{"Saved", "against no-packing (every task alone on the cheapest machine that holds it) where it ran, else "
-			  "against the first policy."},
+			  "against the first policy; runs that left jobs save nothing that counts."},
 		{"Gap", "how far the cost is above a lower bound that no policy can pass, clairvoyant or not: every hour of work done "
 			"on the best-filled machines that exist, nothing for waiting, booting and moving."},
 		{"Completion time (JCT)", "from a job\xe2\x80\x99s submission to the end of its last task; p95: 95% of jobs "

@@ -47,16 +47,14 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 		 struct fth_str *out)
 {
 	const struct fth_run *r = &c->runs[run];
-	size_t base = fth_comparison_baseline(c);
-	double base_cost = (double)c->runs[base].cost;
 	switch (col) {
 	case COL_POLICY: fth_comparison_label(c, run, out); break;
 	case COL_COST: fth_human_usd(out, fth_usd(r->cost), 2); break;
 	case COL_SAVED:
-		if (run == base || base_cost <= 0)
+		if (isnan(fth_comparison_saved(c, run)))
 			fth_str_add(out, "-");
 		else
-			fth_human_percent(out, 1 - (double)r->cost / base_cost, 1);
+			fth_human_percent(out, fth_comparison_saved(c, run), 1);
 		break;
 	case COL_SERVICES:
 		fth_human_availability(out, fth_run_worst_service(r) ? fth_run_service_availability(fth_run_worst_service(r)) : NAN);
@@ -241,7 +239,8 @@ void fth_comparison_table(const struct fth_comparison *c, unsigned width, bool c
 		fth_str_release(&cells[n]);
 	free(cells);
 	if (c->nruns > 1) {
-		fth_str_addf(out, "\n* cheapest; saved: against %s", c->runs[fth_comparison_baseline(c)].policy);
+		fth_str_add(out, "\n* cheapest; saved: against ");
+		fth_comparison_label(c, fth_comparison_baseline(c), out);
 		fth_str_add(out, "; JCT: submitted to done\n");
 	}
 	if (residual)

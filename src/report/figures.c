@@ -98,7 +98,7 @@ static void simple_bars(const struct fth_figures *f, struct fth_bars *b, const d
 /* " (-38.8%)" against the baseline */
 static void against(const struct fth_figures *f, size_t run, double value, double base, struct fth_str *out)
 {
-	if (run == fth_comparison_baseline(f->c) || base <= 0)
+	if (isnan(fth_comparison_saved(f->c, run)) || base <= 0)
 		return;
 	double d = value / base - 1;
 	fth_str_addf(out, "  (%s", d >= 0 ? "+" : "-");

@@ -166,16 +166,56 @@ static int arrive(struct sim *s)
 
 /* ---- the loop ---- */
 
+/* It comes before long: what it is about is asked for, and then (again) what that names. */
+static void expect(const struct sim *s, const struct fth_heap_item *item, bool again)
+{
+	if (item->a >= MARKET)
+		return;
+	const struct fth_cluster *c = s->cluster;
+	bool of_instance = item->a == ACQUIRED || item->a == READY || item->a == GONE;
+	uint32_t at = of_instance ? FTH_NONE : fth_table_slot(&c->tasks, item->b), on = of_instance ? item->b : FTH_NONE;
+	if (at != FTH_NONE) {
+		const struct fth_task *t = fth_table_at(&c->tasks, at);
+		fth_expect(t, again ? 0 : sizeof(*t));
+		fth_expect(&s->tasks.data[at], again ? 0 : sizeof(s->tasks.data[at]));
+		on = again ? t->on : FTH_NONE;
+	}
+	at = fth_table_slot(&c->instances, on);
+	if (at == FTH_NONE)
+		return;
+	fth_expect(fth_table_at(&c->instances, at), sizeof(struct fth_instance));
+	if (at < s->instances.len)
+		fth_expect(&s->instances.data[at], sizeof(s->instances.data[at]));
+}
+
+static struct fth_heap_item take_foreseen(struct sim *s)
+{
+	struct fth_heap *h = &s->heap;
+	struct fth_heap_item item = fth_heap_pop(h);
+	for (int k = 0; k < 2; k++)
+		if (h->rose[k] && h->rose[k] < h->len)
+			expect(s, &h->data[h->rose[k]], k == 0);
+	return item;
+}
+
+static struct fth_heap_item take_soon(struct sim *s)
+{
+	enum { AHEAD = 8 };
+	for (size_t k = 1; k <= 2 && s->soon_at + k * AHEAD < s->soon.len; k++)
+		expect(s, &s->soon.data[s->soon_at + k * AHEAD], k == 1);
+	return s->soon.data[s->soon_at++];
+}
+
 static int outcome(struct sim *s)
 {
 	struct fth_heap_item item;
 	/* What was foreseen for this instant comes first. */
 	if (s->heap.len && s->heap.data[0].time == s->now && s->heap.data[0].rank == RANK_OUTCOME)
-		item = fth_heap_pop(&s->heap);
+		item = take_foreseen(s);
 	else if (s->soon_at < s->soon.len)
-		item = s->soon.data[s->soon_at++];
+		item = take_soon(s);
 	else
-		item = fth_heap_pop(&s->heap);
+		item = take_foreseen(s);
 	if (item.a == MARKET || item.a == NOTICE || item.a == REVOKED)
 		return fth_market_outcome(s, &item);
 	return item.a == ACTIVE || item.a == COMPLETE ? fth_progress_outcome(s, &item) : fth_cloud_outcome(s, &item);
