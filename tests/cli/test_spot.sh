@@ -140,6 +140,27 @@ for share in 0 1 1.5 nan; do bad --availability plan spot -c 1 -a $share -p pool
 for units in 0 -1 nan 2000000; do bad --capacity plan spot --capacity=$units -a 0.9 -p pool.csv; done
 bad --pool plan spot -c 1 -a 0.9
 
+# The greatest capacity, with the table of all policies; and twelve kinds with a little of everything in common, of which some are up too
+# often for it: that is said.
+expect 0 plan spot -c 1000000 -a 0.999 -p zones.csv
+python3 - <<'X'
+n = 12
+names = ["t%d" % i for i in range(n)]
+with open("many.csv", "w") as f:
+    f.write("ECU,AvgSpotPrice,OnDemandPrice,VM,Availability\n")
+    for i in range(n):
+        f.write("%d,%g,3,%s,%g\n" % (2 + i % 3, 0.2 + 0.02 * i, names[i], 0.9 if i % 2 else 0.9999))
+for name, low in ("little.csv", 0.002), ("much.csv", 0.1):
+    with open(name, "w") as f:
+        f.write("," + ",".join(names) + "\n")
+        for i in range(n):
+            f.write(names[i] + "," + ",".join("1" if i == k else "0.1" if i % 2 and k % 2 else str(low) for k in range(n)) + "\n")
+X
+expect 0 plan spot -c 20 -a 0.999 -p many.csv --joint little.csv
+case $err in *'come near this matrix'*) fail "a matrix that fits: $err" ;; esac
+expect 0 plan spot -c 20 -a 0.999 -p many.csv --joint much.csv
+complains 'come near this matrix, not to it'
+
 # A market's history becomes a table, and plans of the past are tried on the future.
 cat >catalog.txt <<'X'
 farthing-catalog 1
