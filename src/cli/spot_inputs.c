@@ -53,6 +53,29 @@ static int memory_option(const struct fth_args *a, int64_t *ret, struct fth_erro
 	return 0;
 }
 
+/* States say themselves how often each kind is up: the table's estimates give way. */
+static void take_marginals(const char *path, struct fth_spot_inputs *in, bool quiet)
+{
+	struct fth_spot_offer *o = in->table.offers.data;
+	size_t n = in->table.offers.len, worst = 0, off = 0;
+	double *p = fth_alloc((n + 1) * sizeof(*p)), most = 0, was = 0;
+	fth_joint_marginals(in->joint, p);
+	for (size_t i = 0; i < n; i++) {
+		double now = FTH_MIN(FTH_MAX(p[i], 1 - FTH_JOINT_MEASURED_MAX), FTH_JOINT_MEASURED_MAX), far = fabs(now - o[i].availability);
+		off += far > 0.001;
+		if (far > most) {
+			most = far;
+			worst = i;
+			was = o[i].availability;
+		}
+		o[i].availability = now;
+	}
+	if (off && !quiet)
+		fth_cli_error("%s: the states count, not the table: of %zu offers they tell another availability, the most of %s, %.4f instead of %.4f",
+			      path, off, o[worst].type, o[worst].availability, was);
+	free(p);
+}
+
 /* Where a matrix cannot be taken as it is: how far off the worst pair is. */
 static void tell_lowered(const char *path, const struct fth_spot_inputs *in, const double *asked)
 {
@@ -92,6 +115,8 @@ static int load_joint(const char *path, struct fth_spot_inputs *in, bool quiet, 
 			up[i] = t.cell[i] != 0;
 		r = fth_joint_from_states(&in->joint, up, t.weight, t.nrows, n, &why);
 		free(up);
+		if (!r)
+			take_marginals(path, in, quiet);
 	} else {
 		double *p = fth_alloc((n + 1) * sizeof(*p));
 		for (uint32_t i = 0; i < n; i++)

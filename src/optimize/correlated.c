@@ -257,7 +257,7 @@ double fth_joint_availability(const struct fth_joint *j, const struct fth_pool_p
 	if (!j->p) {
 		for (size_t s = 0; s < j->nstates; s++)
 			bad += j->weight[s] * state_shortfall(j, j->up + s * j->n, parts, m, failure);
-		return 1 - bad;
+		return FTH_MIN(1 - bad, FTH_JOINT_MEASURED_MAX);
 	}
 	uint32_t *members = fth_alloc((j->n + 1) * sizeof(*members)), n = 0;
 	for (uint32_t i = 0; i < j->n; i++)

@@ -29,6 +29,7 @@ uint32_t fth_joint_kinds(const struct fth_joint *j);
 /* Probability that the pool has at least m units; parts are all the kinds, in order, and every kind also fails on its own for this
  * share of the time. Their p does not count: the joint tells it. Never above the true value, and below it by
  * no more than 1e-11. */
+#define FTH_JOINT_MEASURED_MAX 0.99999 /* more than this is not believed of states: no window shows that something is always there */
 double fth_joint_availability(const struct fth_joint *j, const struct fth_pool_part *parts, uint64_t m, double failure);
 /* Probability that all kinds of a set are down at once. */
 double fth_joint_all_down(const struct fth_joint *j, const uint32_t *set, uint32_t n, double failure);

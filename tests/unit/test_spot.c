@@ -204,8 +204,9 @@ static void test_table(void **state)
 	(void)state;
 	struct fth_spot_table t = {0}, back = {0};
 	struct fth_str out = {0};
-	assert_int_equal(read_table(&t, HEAD "6,0.02,0.1,\"m4,large\",0.99\n13,0.5,0,b,0.5\n", NULL), 0);
-	assert_int_equal(t.offers.len, 2);
+	assert_int_equal(read_table(&t, HEAD "6,0.02,0.1,\"m4,large\",0.99\n13,0.5,0,b,0.5\n1,0.1,,c,0.5\n", NULL), 0);
+	assert_int_equal(t.offers.len, 3);
+	assert_true(t.offers.data[2].on_demand == 0);
 	assert_string_equal(t.offers.data[0].type, "m4,large");
 	assert_string_equal(t.offers.data[1].zone, "z");
 	fth_write_spot_table(&t, &out);
@@ -225,7 +226,7 @@ static void test_bad_tables(void **state)
 	static const struct {
 		const char *text, *says;
 	} bad[] = {
-		{HEAD, "no rows"},
+		{HEAD, "pool.csv:1: the table has no rows"},
 		{"", ""},
 		{HEAD "6,0.02,0.1,a,1\n", "pool.csv:2"},
 		{HEAD "6,0.02,0.1,a,0.9\n6,0.02,0.1,b,0\n", "pool.csv:3"},
