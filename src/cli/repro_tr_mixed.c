@@ -199,10 +199,6 @@ int repro_tr_figure17(struct repro_tr *t, struct fth_error *err)
 	}
 	repro_tr_plot(t, &t->book->pages.data[at], &(struct fth_plot){.id = "tr-figure17", .title = "Completion time of batch work", .subtitle = "times the time alone",
 								     .x = {.label = "service to batch"}, .y = {.log = true}}, curves, FTH_COUNT(curves));
-	fth_repro_add_note(t->book, &t->book->pages.data[at],
-			   "%d day and %d of the %d zones, once: these times tell ratios at which batch fits from those at which it does not, and no more. Machines are lost "
-			   "every %d h on average, so that few are in a day and checkpoints hardly matter; and each ratio asks for a pool of another size, whose excess is "
-			   "rounded to whole machines of its own, so that a greater ratio may be a little slower.", DAYS, ZONES_RUN, REPRO_TR_ZONES, MTTR_H);
 	inputs_note(t, &t->book->pages.data[at]);
 	return 0;
 }

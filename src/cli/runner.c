@@ -133,7 +133,9 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 	int r = fth_sim_run(&engine, job->world, job->policy, &fth_policy_no_packing, &job->sim, observers, &progress, err);
 	run->wall_s = seconds_since(&start);
 	if (engine) {
-		fth_metrics_finish(m, engine, r == -ETIME ? job->sim.horizon : teller.last, run);
+		/* Services that are left have lasted until the horizon, though nothing may have happened for long. */
+		bool lasted = !r && job->sim.horizon && fth_engine_cluster(engine)->view.njobs;
+		fth_metrics_finish(m, engine, lasted || r == -ETIME ? job->sim.horizon : teller.last, run);
 		if (classes)
 			fth_classes_finish(classes, &job->world->catalog.pub, run);
 		int e = fth_settle(run, engine, settlement_of(job->policy), job->world->workload.epoch, r ? NULL : err);
