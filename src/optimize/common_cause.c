@@ -11,6 +11,7 @@ struct fit {
 	uint32_t n, causes;
 	double *u;      /* n x MAX */
 	double s[MAX];
+	bool *full; /* n x n: pairs that a cause of their own has no room for */
 };
 
 void fth_causes_release(struct fth_causes *c)
@@ -108,7 +109,7 @@ static double worst_pair(const struct fit *f, uint32_t *ret_a, uint32_t *ret_b)
 	double worst = 0;
 	for (uint32_t a = 0; a < f->n; a++)
 		for (uint32_t b = 0; b < a; b++) {
-			double want = wanted(f, a, b);
+			double want = f->full[(size_t)a * f->n + b] ? 0 : wanted(f, a, b);
 			double miss = want > worst ? want - (together(f, a, b, MAX) - 1) / unit(f->p, a, b) : 0;
 			if (miss > worst) {
 				worst = miss;
@@ -150,7 +151,8 @@ static void fit_shared(struct fit *f)
 		if (f->u[a * MAX + k] * f->u[b * MAX + k] <= 0) { /* no room */
 			f->u[a * MAX + k] = f->u[b * MAX + k] = 0;
 			f->causes--;
-			return;
+			f->full[(size_t)a * f->n + b] = true;
+			continue;
 		}
 		sweep_all(f);
 	}
@@ -191,7 +193,9 @@ void fth_causes_fit(struct fth_causes *ret, const double *rho, const double *p, 
 	struct fit shared = {.rho = rho, .p = p, .n = kinds, .u = fth_alloc((size + 1) * sizeof(double))};
 	struct fit pairs = shared, *best = &shared;
 	pairs.u = fth_alloc((size + 1) * sizeof(double));
+	shared.full = fth_alloc((size_t)kinds * kinds + 1);
 	fit_shared(&shared);
+	free(shared.full);
 	if (misfit(&shared) > CLOSE && fit_pairs(&pairs))
 		best = &pairs;
 	*ret = (struct fth_causes){.n = best->causes, .t = fth_alloc((size + 1) * sizeof(double))};

@@ -66,10 +66,9 @@ int fth_joint_from_matrix(struct fth_joint **ret, const double *matrix, const do
 /* A pool or set of kinds while the cases of the causes are gone through. */
 struct cases {
 	const struct fth_joint *j;
-	const uint32_t *members;
+	uint32_t *members; /* heaviest first */
 	uint32_t cause[FTH_CAUSES_MAX], n; /* those that two or more members share: the others' doing is as good as a kind's own */
 	struct fth_pool_part *parts;       /* of the members, in the case at hand */
-	struct fth_pool_part *sorted;      /* room for as many */
 	uint32_t nparts;
 	uint64_t m;
 	bool all_down; /* asked for: that all are down, not that the capacity is missing */
@@ -81,10 +80,9 @@ static int heavier(const void *a, const void *b)
 	return x->weight < y->weight ? 1 : x->weight > y->weight ? -1 : 0;
 }
 
-/* Probability that independent parts have fewer than m units; they are sorted. */
-static double independent_shortfall(struct fth_pool_part *parts, uint32_t n, uint64_t m)
+/* Probability that independent parts, heaviest first, have fewer than m units. */
+static double independent_shortfall(const struct fth_pool_part *parts, uint32_t n, uint64_t m)
 {
-	qsort(parts, n, sizeof(*parts), heavier);
 	double bad = fth_pool_shortfall(parts, n, m, 1e-16, 1, 1000000);
 	return bad < 0 ? 1 - fth_pool_availability(parts, n, m) : bad;
 }
@@ -92,10 +90,8 @@ static double independent_shortfall(struct fth_pool_part *parts, uint32_t n, uin
 static double settle(const struct cases *c)
 {
 	double all = 1;
-	if (!c->all_down) {
-		memcpy(c->sorted, c->parts, c->nparts * sizeof(*c->sorted));
-		return independent_shortfall(c->sorted, c->nparts, c->m);
-	}
+	if (!c->all_down)
+		return independent_shortfall(c->parts, c->nparts, c->m);
 	for (uint32_t i = 0; i < c->nparts; i++)
 		all *= 1 - c->parts[i].p;
 	return all;
@@ -123,13 +119,19 @@ static double by_cause(struct cases *c, uint32_t k, double prob)
 }
 
 /* members: kinds of the pool or set; weights may be NULL. */
-static double bad_by_causes(const struct fth_joint *j, const uint32_t *members, uint32_t n, const struct fth_pool_part *weights,
+static double bad_by_causes(const struct fth_joint *j, const uint32_t *set, uint32_t n, const struct fth_pool_part *weights,
 			    uint64_t m, double failure)
 {
 	const struct fth_causes *causes = &j->causes;
+	uint32_t *members = fth_alloc((n + 1) * sizeof(*members));
 	struct cases c = {.j = j, .members = members, .nparts = n, .m = m, .all_down = !weights,
-			  .parts = fth_alloc((2 * (size_t)n + 1) * sizeof(*c.parts))};
-	c.sorted = c.parts + n;
+			  .parts = fth_alloc(((size_t)n + 1) * sizeof(*c.parts))};
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = i;
+		for (; at && weights && weights[members[at - 1]].weight < weights[set[i]].weight; at--)
+			members[at] = members[at - 1];
+		members[at] = set[i];
+	}
 	for (uint32_t i = 0; i < n; i++)
 		c.parts[i] = (struct fth_pool_part){weights ? weights[members[i]].weight : 1, j->p[members[i]] * (1 - failure)};
 	for (uint32_t k = 0; k < causes->n; k++) {
@@ -143,6 +145,7 @@ static double bad_by_causes(const struct fth_joint *j, const uint32_t *members, 
 			c.parts[i].p = FTH_MIN(c.parts[i].p / (1 - causes->s[k] * causes->t[members[i] * FTH_CAUSES_MAX + k]), 1);
 	}
 	double bad = by_cause(&c, 0, 1);
+	free(members);
 	free(c.parts);
 	return bad;
 }
@@ -242,6 +245,7 @@ static double state_shortfall(const struct fth_joint *j, const uint8_t *up, cons
 	for (uint32_t i = 0; i < j->n; i++)
 		if (up[i] && parts[i].weight)
 			left[n++] = (struct fth_pool_part){parts[i].weight, 1 - failure};
+	qsort(left, n, sizeof(*left), heavier);
 	double bad = independent_shortfall(left, n, m);
 	free(left);
 	return bad;
