@@ -31,12 +31,21 @@ double fth_comparison_saved(const struct fth_comparison *c, size_t run)
 	return run == base || !both ? NAN : 1 - (double)c->runs[run].cost / (double)c->runs[base].cost;
 }
 
+/* Work done, services there for as long as they ask for: what a cost is worth comparing by. */
+static int worth(const struct fth_run *r)
+{
+	bool kept = true;
+	for (size_t i = 0; i < r->services.len; i++)
+		kept &= !fth_run_service_missed(&r->services.data[i]);
+	return is_whole(r) ? 1 + kept : 0;
+}
+
 size_t fth_comparison_cheapest(const struct fth_comparison *c)
 {
 	size_t best = 0;
 	for (size_t i = 1; i < c->nruns; i++) {
 		const struct fth_run *a = &c->runs[i], *b = &c->runs[best];
-		bool better = is_whole(a) != is_whole(b) ? is_whole(a) : a->cost < b->cost;
+		bool better = worth(a) != worth(b) ? worth(a) > worth(b) : a->cost < b->cost;
 		if (better)
 			best = i;
 	}
@@ -203,6 +212,18 @@ static void json_classes(const struct fth_run *r, struct fth_json *j)
 	fth_json_real(j, "lost_s", r->transient.lost_s);
 	fth_json_real(j, "lost_usd", r->transient.lost_usd);
 	fth_json_end(j, '}');
+}
+
+void fth_run_service_remark(const struct fth_run_service *s, struct fth_str *out)
+{
+	fth_str_addf(out, "service %s ", s->name);
+	if (s->first == FTH_NEVER) {
+		fth_str_add(out, "never had all of its tasks running");
+		return;
+	}
+	fth_str_add(out, "was there ");
+	fth_human_availability(out, fth_run_service_availability(s));
+	fth_str_addf(out, " of the time, below the %.10g asked for", s->target);
 }
 
 static void json_services(const struct fth_run *r, struct fth_json *j)

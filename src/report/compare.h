@@ -68,6 +68,8 @@ void fth_run_jobs_csv(const struct fth_run *r, const struct fth_symtab *syms, st
 void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out);
 
 /* "1,000 h 3y-heavy, 20 h on-demand": hours by how they were paid for. */
+/* What a service that was not there enough had, as a sentence. */
+void fth_run_service_remark(const struct fth_run_service *s, struct fth_str *out);
 void fth_run_paid_as(const struct fth_run *r, struct fth_str *out);
 /* Dollars per node-hour in which a job ran; 0: none did. */
 double fth_run_node_rate(const struct fth_run *r);

@@ -117,12 +117,28 @@ static void tiles(const struct fth_figures *f, struct fth_str *out)
 	fth_str_release(&v);
 }
 
+static void service_warnings(const struct fth_run *r, struct fth_str *out)
+{
+	for (size_t k = 0; k < r->services.len; k++) {
+		struct fth_str text = {0};
+		if (!fth_run_service_missed(&r->services.data[k]))
+			continue;
+		fth_run_service_remark(&r->services.data[k], &text);
+		fth_html_text(out, text.data);
+		fth_str_add(out, ". ");
+		fth_str_release(&text);
+	}
+}
+
 /* What a reader must know before trusting a figure. */
 static void warnings(const struct fth_figures *f, struct fth_str *out)
 {
 	for (size_t i = 0; i < f->c->nruns; i++) {
 		const struct fth_run *r = &f->c->runs[i];
-		if (!r->jobs_unfinished && !r->fallback[0] && !r->rejected_actions)
+		bool missed = false;
+		for (size_t k = 0; k < r->services.len; k++)
+			missed |= fth_run_service_missed(&r->services.data[k]);
+		if (!r->jobs_unfinished && !r->fallback[0] && !r->rejected_actions && !missed)
 			continue;
 		fth_str_add(out, "<p class=\"warn\"><b>");
 		fth_html_text(out, f->labels[i].data);
@@ -131,6 +147,7 @@ static void warnings(const struct fth_figures *f, struct fth_str *out)
 			fth_human_int(out, (int64_t)r->jobs_unfinished);
 			fth_str_add(out, r->jobs_unfinished == 1 ? " job did not end; its cost cannot be compared. " : " jobs did not end; its cost cannot be compared. ");
 		}
+		service_warnings(r, out);
 		if (r->fallback[0]) {
 			fth_html_text(out, r->note.len ? r->note.data : "the policy failed; a fallback took over");
 			fth_str_add(out, ". ");

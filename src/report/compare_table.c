@@ -165,6 +165,18 @@ static void bound_line(const struct fth_comparison *c, struct fth_str *out)
 		fth_str_addf(out, " (an estimate: %s)\n", b->why);
 }
 
+static void service_remarks(const struct fth_run *r, const char *label, struct fth_str *out)
+{
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		if (!fth_run_service_missed(s))
+			continue;
+		fth_str_addf(out, "! %s: ", label);
+		fth_run_service_remark(s, out);
+		fth_str_addc(out, '\n');
+	}
+}
+
 /* What a reader must know before trusting a row. */
 static void remarks(const struct fth_comparison *c, struct fth_str *out)
 {
@@ -175,6 +187,7 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 		if (r->jobs_unfinished)
 			fth_str_addf(out, "! %s: %llu job%s did not end\n", label.data, (unsigned long long)r->jobs_unfinished,
 				     r->jobs_unfinished == 1 ? "" : "s");
+		service_remarks(r, label.data, out);
 		if (r->list_cost && r->cost != r->list_cost) {
 			fth_str_addf(out, "  %s: ", label.data);
 			fth_run_paid_as(r, out);

@@ -77,6 +77,12 @@ static void job_figures_by_hand(void **state)
 	fth_run_job_figures(&r);
 	assert_int_equal(r.jobs, 2);
 	assert_int_equal(r.jobs_unfinished, 2);
+	/* A service that runs on is not unfinished, one that never came up is. */
+	const struct fth_run_service services[] = {{.first = 6 * FTH_SEC}, {.first = FTH_NEVER}};
+	for (size_t i = 0; i < FTH_COUNT(services); i++)
+		fth_vec_push(&r.services, services[i]);
+	fth_run_job_figures(&r);
+	assert_int_equal(r.jobs_unfinished, 1);
 	assert_true(r.jct_mean_s == 80);
 	assert_true(r.jct_p50_s == 50);
 	assert_true(r.jct_p95_s == 110);
@@ -428,6 +434,32 @@ static void table_fits_and_marks_the_cheapest(void **state)
 	sample_release(&s);
 }
 
+/* Nor one whose services were there for less than was asked for, while another kept its own. */
+static void cheapest_must_have_kept_its_services(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct fth_str out = {0};
+	sample_make(&s, 3, 50, 9);
+	for (int i = 0; i < 3; i++) {
+		struct fth_run_service web = {.name = "web", .target = 0.99, .tasks = 2, .over = 1000, .whole = i == 1 ? 900 : 995};
+		fth_vec_push(&s.runs[i].services, web);
+		s.runs[i].cost = (30 - 10 * i) * FTH_USD;
+	}
+	assert_int_equal(fth_comparison_cheapest(&s.c), 2);
+	s.runs[2].services.data[0].first = FTH_NEVER;
+	assert_int_equal(fth_comparison_cheapest(&s.c), 0);
+	assert_true(fth_comparison_decided(&s.c));
+	fth_comparison_table(&s.c, 80, false, &out);
+	holds(&out, "service web never had all of its tasks running");
+	holds(&out, "below the 0.99 asked for");
+	fth_str_clear(&out);
+	fth_comparison_html(&s.c, &out);
+	holds(&out, "below the 0.99 asked for");
+	fth_str_release(&out);
+	sample_release(&s);
+}
+
 /* A policy that left jobs undone, or failed, is not the cheapest; and the reader is told. */
 static void cheapest_must_have_done_the_work(void **state)
 {
@@ -775,7 +807,7 @@ int main(void)
 		cmocka_unit_test(json_text_is_quoted),
 		cmocka_unit_test(csv_rows_have_all_columns),
 		cmocka_unit_test(table_fits_and_marks_the_cheapest),
-		cmocka_unit_test(cheapest_must_have_done_the_work),
+		cmocka_unit_test(cheapest_must_have_kept_its_services), cmocka_unit_test(cheapest_must_have_done_the_work),
 		cmocka_unit_test(runs_of_one_policy_are_told_apart),
 		cmocka_unit_test(page_is_whole_and_loads_nothing),
 		cmocka_unit_test(page_stands_hostile_names),
