@@ -41,7 +41,7 @@ static void want_rid(struct fth_keeper *k, struct fth_rented *r)
 {
 	const struct fth_instance *i = r->current ? fth_cluster_instance(k->cluster, r->id) : NULL;
 	bool wanted = i && i->state != FTH_INSTANCE_GONE && i->state != FTH_INSTANCE_TERMINATING;
-	if (wanted || r->state == FTH_LISTED_NOT || k->now_ns < r->ask_again || r->launching)
+	if (wanted || r->foreign || r->state == FTH_LISTED_NOT || k->now_ns < r->ask_again || r->launching)
 		return;
 	bool gone = r->state == FTH_LISTED_GONE;
 	if (gone && i && i->state != FTH_INSTANCE_GONE)
@@ -215,6 +215,9 @@ static void start_failed(struct fth_keeper *k, const struct fth_asked *a, const 
 			fth_happen_task_lost(k, t, k->epoch + k->now);
 	}
 	fth_say(FTH_LOG_WARN, "start refused", "job:s error:s", a->what, text);
+	struct fth_listed_job *j = fth_job_by_key(k, a->what);
+	if (j)
+		fth_happen_not_started(k, j);
 }
 
 void fth_acts_failed(struct fth_keeper *k, enum fth_role role, struct fth_asked *a, const json_t *answer)

@@ -48,6 +48,16 @@ static void token_of(const struct fth_keeper *k, fth_instance_id id, uint32_t at
 	fth_str_addf(out, "%s-%llx-i%u-%u", k->cfg->cluster, era(k), id, attempt);
 }
 
+bool fth_token_is_ours(const struct fth_keeper *k, const char *token)
+{
+	size_t n = strlen(k->cfg->cluster);
+	unsigned long long of;
+	unsigned id, attempt;
+	int end = 0;
+	return !strncmp(token, k->cfg->cluster, n) && token[n] == '-' && sscanf(token + n + 1, "%llx-i%u-%u%n", &of, &id, &attempt, &end) == 3 &&
+	       !token[n + 1 + (size_t)end];
+}
+
 void fth_rented_save(struct fth_keeper *k, fth_instance_id id, uint32_t attempt, const char *node)
 {
 	char name[32];

@@ -25,6 +25,35 @@ static void say_ok(struct fth_call *c, int status, const char *key, const char *
 
 /* ---- submit ---- */
 
+enum { CALLS_MAX = 32 }; /* less than connections: others are to be answered meanwhile */
+
+/* One that does not answer is not given ever more to read. */
+static bool has_enough(const struct fth_side *s)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < s->asked.len; i++)
+		n += s->asked.data[i].call != NULL;
+	return n >= CALLS_MAX;
+}
+
+/* Whether this key is somebody's: in the journal, at the driver, or on its way there. */
+static bool key_is_used(const struct fth_keeper *k, const char *key)
+{
+	const struct fth_side *s = &k->side[FTH_WORKLOAD];
+	for (size_t i = 0; i < s->asked.len; i++)
+		if (s->asked.data[i].op == FTH_OP_SUBMIT && !strcmp(s->asked.data[i].what, key))
+			return true;
+	return fth_live_knows(k->live, key) || fth_job_by_key(k, key);
+}
+
+/* A job that has ended keeps its key; one that has not is for the driver to compare: the same again is the same job. */
+static bool key_is_spent(const struct fth_keeper *k, const char *key)
+{
+	const struct fth_listed_job *j = fth_job_by_key(k, key);
+	bool unfinished = j && !j->over && !j->gone && (j->state == FTH_JOB_WAITS || j->state == FTH_JOB_HELD);
+	return !unfinished && (j || fth_live_knows(k->live, key));
+}
+
 static void next_key(struct fth_keeper *k, const char *name, struct fth_str *out)
 {
 	const char *last = fth_live_get(k->live, "next-key");
@@ -35,8 +64,11 @@ static void next_key(struct fth_keeper *k, const char *name, struct fth_str *out
 		fth_str_addc(&base, strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *p) ? *p : '-');
 	if (base.data[0] == '.')
 		base.data[0] = '-';
-	fth_str_addf(out, "%s-%lld", base.data, (long long)n);
-	snprintf(number, sizeof(number), "%lld", (long long)n + 1);
+	do {
+		fth_str_clear(out);
+		fth_str_addf(out, "%s-%lld", base.data, (long long)n++);
+	} while (key_is_used(k, out->data));
+	snprintf(number, sizeof(number), "%lld", (long long)n);
 	fth_live_put(k->live, "next-key", number);
 	fth_str_release(&base);
 }
@@ -77,10 +109,12 @@ static void submit(struct fth_keeper *k, struct fth_call *c)
 	struct fth_str key = {0};
 	json_t *spec = json_deep_copy(c->body);
 	const char *given = json_string_value(json_object_get(spec, "key"));
-	if (!k->side[FTH_WORKLOAD].synced) {
-		fth_call_refuse(c, 503, "the workload driver is not there");
+	if (!k->side[FTH_WORKLOAD].synced || has_enough(&k->side[FTH_WORKLOAD])) {
+		fth_call_refuse(c, 503, "the workload driver is not there, or does not answer");
 	} else if (given && !fth_name_is_plain(given)) {
 		fth_call_refuse(c, 400, "key: letters, digits and . _ - + only");
+	} else if (given && key_is_spent(k, given)) {
+		fth_call_refuse(c, 409, "key: a job %.100s was submitted before", given);
 	} else {
 		if (given)
 			fth_str_add(&key, given);
@@ -110,6 +144,10 @@ static void cancel(struct fth_keeper *k, struct fth_call *c)
 	}
 	if (c->uid > 0 && (!user || strcmp(user, c->by)) && (uid_t)c->uid != geteuid()) {
 		fth_call_refuse(c, 403, "job %.100s is another user's", c->what);
+		return;
+	}
+	if (has_enough(&k->side[FTH_WORKLOAD])) {
+		fth_call_refuse(c, 503, "the workload driver does not answer");
 		return;
 	}
 	atomic_fetch_add(&c->users, 1);

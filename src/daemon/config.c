@@ -33,7 +33,7 @@ struct sections {
 };
 struct role_read {
 	json_t *driver, *config;
-	int64_t poll;
+	int64_t poll, answer_limit;
 };
 struct limits_read {
 	fth_money usd_per_hour, usd_per_month;
@@ -64,6 +64,7 @@ static const struct fth_setting role_keys[] = {
 	{"driver", FTH_SET_ANY, IN(role_read, driver), true, 0, 0, NULL},
 	{"config", FTH_SET_OBJECT, IN(role_read, config), false, 0, 0, NULL},
 	{"poll", FTH_SET_DURATION, IN(role_read, poll), false, 0.05, 3600, NULL},
+	{"answer_limit", FTH_SET_DURATION, IN(role_read, answer_limit), false, 0.1, 86400, NULL},
 	{0},
 };
 static const struct fth_setting limits_keys[] = {
@@ -212,7 +213,7 @@ static int find_driver(struct fth_config *c, enum fth_role role, const json_t *s
 
 static int read_role(struct fth_config *c, enum fth_role role, json_t *section, struct fth_error *err)
 {
-	struct role_read got = {.poll = role == FTH_CAPACITY ? FTH_SEC : FTH_SEC};
+	struct role_read got = {.poll = FTH_SEC, .answer_limit = 2 * FTH_MINUTE};
 	int r = read_keys(c, section, role_keys, &got, err);
 	if (r)
 		return r;
@@ -221,6 +222,7 @@ static int read_role(struct fth_config *c, enum fth_role role, json_t *section, 
 	c->role[role].driver = fth_strdup(json_string_value(got.driver));
 	c->role[role].config = got.config;
 	c->role[role].poll = got.poll;
+	c->role[role].answer_limit = got.answer_limit;
 	return find_driver(c, role, section, err);
 }
 
@@ -405,6 +407,18 @@ int fth_config_load(struct fth_config *c, const char *path, const char *state, s
 	return r;
 }
 
+/* A catalog with a resource of this name already is its author's. */
+static int add_node_resource(struct fth_world *w, struct fth_error *err)
+{
+	uint32_t before = w->catalog.nres;
+	int r = fth_catalog_resource(&w->catalog, FTH_NODE_RESOURCE);
+	if (r < 0 || (uint32_t)r < before)
+		return fth_fail(err, -EINVAL, "the catalog: resource '%s' is farthingd's own, and one place of %d must be left for it", FTH_NODE_RESOURCE, FTH_RES_MAX);
+	for (size_t i = 0; i < w->catalog.types.len; i++)
+		w->catalog.types.data[i].capacity.v[r] = FTH_NODE_WHOLE;
+	return fth_catalog_finish(&w->catalog, err);
+}
+
 int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth_error *err)
 {
 	int r;
@@ -418,6 +432,8 @@ int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth
 	} else {
 		r = fth_load_catalog(&w->catalog, c->catalog, FTH_FORMAT_AUTO, NULL, err);
 	}
+	if (!r && strcmp(c->role[FTH_WORKLOAD].driver, "process"))
+		r = add_node_resource(w, err);
 	fth_kinds_adopt_resources(&w->kinds, w->catalog.nres, w->catalog.res_names);
 	if (!r && c->profile) {
 		r = fth_load_profile(&w->profile, c->profile, FTH_FORMAT_AUTO, err);

@@ -15,6 +15,7 @@ struct fth_role_config {
 	char *program;       /* found */
 	json_t *config;      /* handed on; may be NULL. Borrowed */
 	int64_t poll;        /* how often it is asked for a list at the least */
+	int64_t answer_limit; /* one that says nothing for so long is started again */
 };
 
 struct fth_api_config {
@@ -48,6 +49,11 @@ void fth_config_release(struct fth_config *c);
 int fth_config_blame(const struct fth_config *c, enum fth_role role, const char *key, const char *text, struct fth_error *err);
 /* Catalog and profile that it names. */
 int fth_config_world(const struct fth_config *c, struct fth_world *w, struct fth_error *err);
+
+/* Where the workload has nodes of its own, a machine has so much of this resource, and what runs on it takes some: 1, or more than half if it must not meet its like,
+ * or all. */
+#define FTH_NODE_RESOURCE "node"
+enum { FTH_NODE_WHOLE = 1000 };
 
 extern const char fth_config_default[];
 

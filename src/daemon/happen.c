@@ -104,6 +104,9 @@ int64_t fth_retry_due_ns(const struct fth_keeper *k)
 	for (size_t i = 0; i < k->offers.len; i++)
 		if (k->offers.data[i].until_ns)
 			due = FTH_MIN(due, k->offers.data[i].until_ns);
+	for (size_t i = 0; i < k->jobs.len; i++)
+		if (k->jobs.data[i]->aside_until > k->now_ns)
+			due = FTH_MIN(due, k->jobs.data[i]->aside_until);
 	for (size_t i = 0; i < k->begun.len; i++)
 		if (k->begun.data[i].task != FTH_NONE && k->begun.data[i].wait_until > k->now_ns)
 			due = FTH_MIN(due, k->begun.data[i].wait_until);
@@ -348,11 +351,40 @@ static bool all_have_ended(const struct fth_keeper *k, const struct fth_listed_j
 	return true;
 }
 
+static void count_life(struct fth_keeper *k, const struct fth_listed_job *j)
+{
+	struct fth_str fact = {0};
+	char lives[16];
+	fth_str_addf(&fact, "k/%s", j->key);
+	const char *before = fth_live_get(k->live, fact.data);
+	snprintf(lives, sizeof(lives), "%d", (before ? atoi(before) : 0) + 1);
+	fth_live_put(k->live, fact.data, lives);
+	fth_str_release(&fact);
+}
+
+/* After its end, by its user or an administrator: it waits, and what has run of it does not count as an end any more. */
+static bool was_put_back(const struct fth_listed_job *j)
+{
+	bool back = j->runs.len && j->state == FTH_JOB_WAITS && !j->gone;
+	for (size_t i = 0; i < j->runs.len; i++)
+		back &= j->runs.data[i].state == FTH_SEEN_STOPPED || j->runs.data[i].state == FTH_SEEN_LOST;
+	return back;
+}
+
+static void another_life(struct fth_keeper *k, struct fth_listed_job *j)
+{
+	count_life(k, j);
+	fth_job_set_id(k, j, FTH_NONE);
+	j->over = j->overdue = false;
+}
+
 static void look_at_job(struct fth_keeper *k, happenings *h, struct fth_listed_job *j)
 {
 	int64_t now = k->epoch + k->now;
+	if (j->over && was_put_back(j))
+		another_life(k, j);
 	if (j->id == FTH_NONE) {
-		if (j->state == FTH_JOB_WAITS && !j->over && !j->gone && !j->refused)
+		if (j->state == FTH_JOB_WAITS && !j->over && !j->gone && !j->refused && k->now_ns >= j->aside_until)
 			add(h, now, SUBMITTED, 0, j);
 		return;
 	}
@@ -384,6 +416,18 @@ void fth_engine_key(const struct fth_keeper *k, const struct fth_listed_job *j, 
 	fth_str_release(&fact);
 }
 
+/* A waiting job whose name the journal has: what has run to its end is the one that ended there, and its driver may forget it; what has not is another
+ * one, and gets a name of its own. Nothing that a driver lets in is dropped without a word. */
+static void submitted_before(struct fth_keeper *k, struct fth_listed_job *j, const char *key)
+{
+	if (j->runs.len && !was_put_back(j))
+		j->over = true;
+	else
+		count_life(k, j); /* and is looked at again */
+	k->side[FTH_WORKLOAD].list_wanted = true;
+	fth_say(FTH_LOG_WARN, j->over ? "job has ended before, by the journal" : "job bears the name of one that has ended: it gets another", "job:s", key);
+}
+
 static void submitted(struct fth_keeper *k, struct fth_listed_job *j)
 {
 	struct fth_world w;
@@ -406,7 +450,7 @@ static void submitted(struct fth_keeper *k, struct fth_listed_job *j)
 		fth_job_set_id(k, j, id);
 		fth_say(FTH_LOG_INFO, "job submitted", "job:s estimate_s:f", key.data, (double)estimate / 1e6);
 	} else if (r == -EEXIST) {
-		j->over = true; /* its end is in the journal: the driver may forget it */
+		submitted_before(k, j, key.data);
 	} else {
 		j->refused = true;
 		fth_say(FTH_LOG_WARN, "job refused", "job:s error:s", key.data, err.text);
@@ -418,16 +462,23 @@ static void submitted(struct fth_keeper *k, struct fth_listed_job *j)
 /* Held after it was let in, before it ran: it leaves, and comes again under another name when it is released. */
 static void held(struct fth_keeper *k, struct fth_listed_job *j)
 {
-	struct fth_str fact = {0};
-	char lives[16];
-	fth_str_addf(&fact, "k/%s", j->key);
-	const char *before = fth_live_get(k->live, fact.data);
-	snprintf(lives, sizeof(lives), "%d", (before ? atoi(before) : 0) + 1);
 	cancelled(k, j);
-	fth_live_put(k->live, fact.data, lives);
-	fth_job_set_id(k, j, FTH_NONE);
-	j->over = false;
-	fth_str_release(&fact);
+	another_life(k, j);
+}
+
+enum { STARTS = 3 };
+
+void fth_happen_not_started(struct fth_keeper *k, struct fth_listed_job *j)
+{
+	const struct fth_job *job = j->id == FTH_NONE || j->over ? NULL : fth_cluster_job(k->cluster, j->id);
+	j->not_started = FTH_MIN(j->not_started + 1, 30u);
+	if (j->not_started < STARTS || !job || !job->tasks_left || has_begun(k, job))
+		return;
+	int64_t pause = pause_ns(k, j->not_started - STARTS + 1);
+	fth_say(FTH_LOG_WARN, "job does not start where it is put: it is put aside for a while", "job:s starts:u seconds:f", j->key, j->not_started,
+		(double)pause / 1e9);
+	j->aside_until = k->now_ns + pause;
+	held(k, j);
 }
 
 static int by_time(const void *pa, const void *pb)
@@ -447,14 +498,18 @@ static void take_task(struct fth_keeper *k, const struct happening *h)
 	if (!t || t->state == FTH_TASK_DONE || t->on == FTH_NONE)
 		return; /* it fell with its instance, or with its job, meanwhile */
 	const struct fth_listed_run *run = fth_run_of(j, fth_task_index(k, t), fth_begun_of(k, t->id)->attempt);
-	if (h->what == RUNNING)
+	bool starting = t->state == FTH_TASK_STARTING;
+	if (h->what == RUNNING) {
+		j->not_started = 0;
 		feed_task(k, FTH_EV_TASK_RUNNING, t, h->at);
-	else if (h->what == DONE && run)
+	} else if (h->what == DONE && run)
 		fth_happen_done(k, t, run, j);
 	else if (h->what == LEFT)
 		feed_task(k, FTH_EV_TASK_LEFT, t, h->at);
 	else
 		fth_happen_task_lost(k, t, h->at);
+	if (starting && h->what == LOST)
+		fth_happen_not_started(k, j);
 }
 
 static void take(struct fth_keeper *k, const struct happening *h)

@@ -36,6 +36,14 @@ static int seconds_of(const json_t *doc, const char *key, fth_time *ret, struct 
 	return 0;
 }
 
+/* What it takes of its machine as such. */
+static void add_node(const struct fth_world *w, const json_t *doc, struct fth_res *demand)
+{
+	for (uint32_t i = FTH_RES_EXTRA; i < w->kinds.nres; i++)
+		if (!strcmp(fth_sym_str(w->syms, w->kinds.res_names[i]), FTH_NODE_RESOURCE))
+			demand->v[i] = json_is_true(json_object_get(doc, "exclusive")) ? FTH_NODE_WHOLE : 1;
+}
+
 static int read_group(struct fth_world *w, const json_t *doc, const json_t *t, struct fth_task_group *g, struct fth_error *err)
 {
 	static const struct fth_field_rule demand = {.key = "", .type = FTH_FIELD_RES, .offset = offsetof(struct fth_alt, demand)};
@@ -49,6 +57,7 @@ static int read_group(struct fth_world *w, const json_t *doc, const json_t *t, s
 	const char *wrong = fth_field_parse(&demand, text, strlen(text), &alt, &names);
 	if (wrong)
 		return fth_fail(err, -EINVAL, "demand %.60s: %s", text, wrong);
+	add_node(w, doc, &alt.demand);
 	struct fth_kind kind = {.label = label_of(w, doc), .klass = sym_of(w, doc, "class"), .nalts = 1, .alts = &alt};
 	*g = (struct fth_task_group){.kind = fth_kinds_intern(&w->kinds, &kind), .count = (uint32_t)n, .first_own = FTH_NONE};
 	return 0;

@@ -266,6 +266,7 @@ void fth_keeper_run(struct fth_keeper *k)
 		for (size_t i = 0; i < mail.len; i++)
 			hear(k, &mail.data[i]);
 		fth_vec_clear(&mail);
+		fth_side_watch(k);
 		fth_keeper_settle(k);
 		if (k->now_ns - k->published_ns > (k->dirty ? PICTURE_NS : 1000000000))
 			fth_picture_take(k);

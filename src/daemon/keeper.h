@@ -42,6 +42,7 @@ struct fth_rented {
 	int64_t ask_again;       /* terminate, forget: not before (ns) */
 	enum { FTH_NODE_UNTOLD, FTH_NODE_UP, FTH_NODE_DRAIN, FTH_NODE_DOWN } told; /* the workload's manager, of the node */
 	bool seen;               /* in the list being read */
+	bool foreign;            /* not a token of this cluster: told once, and left alone */
 	int64_t end_seen_ns;     /* when we learnt that it is gone while tasks are on it; 0: not */
 	uint64_t end_seen_id;    /* the workload's last request by then */
 };
@@ -68,6 +69,8 @@ struct fth_listed_job {
 	enum { FTH_JOB_WAITS, FTH_JOB_HELD, FTH_JOB_ENDED, FTH_JOB_CANCELLED } state;
 	FTH_VEC(struct fth_listed_run) runs;
 	int64_t ask_again;       /* cancel, forget: not before (ns) */
+	unsigned not_started;    /* starts in a row that came to nothing */
+	int64_t aside_until;     /* it is not let in before (ns) */
 	bool seen;
 	bool gone;               /* the driver no longer knows it */
 };
@@ -104,6 +107,9 @@ struct fth_side {
 	int64_t mark;
 	bool list_wanted, listing;
 	int64_t next_list_ns, listed_ns;
+	int64_t list_ok_ns;       /* when a list of it was taken last */
+	int64_t heard_ns;         /* when it said something last */
+	bool given_up;            /* it is to be ended */
 	FTH_VEC(struct fth_asked) asked; /* not answered yet, in order */
 	json_t *nodes;            /* names of nodes by type; NULL: it has none of its own */
 };
@@ -175,6 +181,9 @@ void fth_side_line(struct fth_keeper *k, enum fth_role role, const char *line, s
 /* Ask; request is taken over and gets its op and id. */
 struct fth_asked *fth_side_ask(struct fth_keeper *k, enum fth_role role, enum fth_op op, json_t *request, const char *what);
 void fth_side_lists(struct fth_keeper *k);
+/* One that is asked and says nothing for too long is started again; well: it answers, and lists. */
+void fth_side_watch(struct fth_keeper *k);
+bool fth_side_is_well(const struct fth_keeper *k, enum fth_role role);
 int64_t fth_side_due_ns(const struct fth_keeper *k);
 void fth_asked_release(struct fth_asked *a);
 void fth_side_answered(struct fth_keeper *k, enum fth_role role, struct fth_asked *a, const json_t *answer);
@@ -212,6 +221,8 @@ void fth_happen(struct fth_keeper *k);
 int fth_happen_feed(struct fth_keeper *k, struct fth_event ev, int64_t at);
 void fth_happen_launch_failed(struct fth_keeper *k, struct fth_rented *r, enum fth_launch_failure why, const char *text);
 void fth_happen_done(struct fth_keeper *k, const struct fth_task *t, const struct fth_listed_run *run, struct fth_listed_job *lj);
+/* A start of this job came to nothing: after some, it is put aside for a while, so that nothing is rented for what cannot run. */
+void fth_happen_not_started(struct fth_keeper *k, struct fth_listed_job *j);
 void fth_happen_task_lost(struct fth_keeper *k, const struct fth_task *t, int64_t at);
 void fth_retry_offers(struct fth_keeper *k);
 int64_t fth_retry_due_ns(const struct fth_keeper *k);
@@ -236,6 +247,8 @@ struct fth_begun *fth_begun_of(struct fth_keeper *k, fth_task_id task); /* made 
 void fth_begun_drop(struct fth_keeper *k, fth_task_id task);
 void fth_begun_save(struct fth_keeper *k, const struct fth_begun *b);
 void fth_rented_save(struct fth_keeper *k, fth_instance_id id, uint32_t attempt, const char *node);
+/* Whether this token could be one of this cluster's, of this journal or of another. */
+bool fth_token_is_ours(const struct fth_keeper *k, const char *token);
 /* The attempt under way for an instance that is not gone; made and written down if there is none. NULL: no node name is left. */
 struct fth_rented *fth_rented_now(struct fth_keeper *k, const struct fth_instance *i);
 /* Another attempt for the same instance. */

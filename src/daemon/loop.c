@@ -85,7 +85,9 @@ static void take_outgoing(struct loop *p)
 	for (size_t i = 0; i < p->taken.len; i++) {
 		struct fth_outgoing *o = &p->taken.data[i];
 		struct fth_link *l = &p->links[o->role];
-		if (o->session == l->session && l->pid)
+		if (o->session == l->session && l->pid && !o->line)
+			lose_link(p, l, o->why);
+		else if (o->session == l->session && l->pid)
 			fth_link_send(l, o->line, o->len);
 		free(o->line);
 	}

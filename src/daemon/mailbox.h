@@ -73,7 +73,8 @@ void fth_mailbox_take(struct fth_mailbox *m, fth_messages *to, int64_t until_ns)
 struct fth_outgoing {
 	enum fth_role role;
 	uint32_t session; /* of the driver for which it was made: another one does not get it */
-	char *line;       /* with its end */
+	char *line;       /* with its end; NULL: end it, it is started again */
+	const char *why;  /* then */
 	size_t len;
 };
 struct fth_outbox {

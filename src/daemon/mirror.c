@@ -86,7 +86,12 @@ static void mirror_instance(struct fth_keeper *k, const json_t *o)
 		return;
 	}
 	struct fth_rented *r = fth_rented_by_token(k, token);
-	r = r ? r : fth_rented_add(k, token);
+	if (!r) {
+		r = fth_rented_add(k, token);
+		r->foreign = !fth_token_is_ours(k, token);
+		if (r->foreign)
+			fth_say(FTH_LOG_WARN, "an instance that is not of this cluster is left alone", "token:s", token);
+	}
 	r->state = (enum fth_listed_state)(FTH_LISTED_REQUESTED + state);
 	r->acquired = int_of(o, "acquired");
 	r->ready = int_of(o, "ready");

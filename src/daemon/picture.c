@@ -174,7 +174,7 @@ void fth_picture_take(struct fth_keeper *k)
 	p->journal = keep(p, k->journal);
 	p->paused = k->paused;
 	for (int r = 0; r < FTH_NROLES; r++)
-		p->up[r] = k->side[r].synced;
+		p->up[r] = fth_side_is_well(k, (enum fth_role)r);
 	add_jobs(k, p);
 	add_instances(k, p);
 	add_figures(k, p);

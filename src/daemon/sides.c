@@ -67,6 +67,7 @@ void fth_side_up(struct fth_keeper *k, enum fth_role role, uint32_t session)
 	const struct fth_role_config *rc = &k->cfg->role[role];
 	struct fth_str dir = {0};
 	s->up = true;
+	s->given_up = false;
 	s->session = session;
 	fth_str_addf(&dir, "%s/%s", k->cfg->state, fth_role_names[role]);
 	json_t *hello = json_pack("{s:i, s:s, s:s, s:s, s:o, s:b}", "protocol", FTH_PROTOCOL, "role", fth_role_names[role], "cluster",
@@ -76,12 +77,51 @@ void fth_side_up(struct fth_keeper *k, enum fth_role role, uint32_t session)
 	fth_str_release(&dir);
 }
 
+/* It is ended and started again. */
+static void give_up(struct fth_keeper *k, enum fth_role role, const char *why)
+{
+	struct fth_side *s = &k->side[role];
+	s->given_up = true;
+	fth_outbox_put(&k->out, (struct fth_outgoing){.role = role, .session = s->session, .why = why});
+}
+
+/* Since when something was asked of it and it has not said a word. */
+static int64_t silent_ns(const struct fth_keeper *k, const struct fth_side *s)
+{
+	return s->asked.len ? k->now_ns - FTH_MAX(s->asked.data[0].since_ns, s->heard_ns) : 0;
+}
+
+void fth_side_watch(struct fth_keeper *k)
+{
+	for (int r = 0; r < FTH_NROLES; r++) {
+		struct fth_side *s = &k->side[r];
+		if (!s->up || s->given_up || silent_ns(k, s) <= k->cfg->role[r].answer_limit * 1000)
+			continue;
+		fth_say(FTH_LOG_ERROR, "driver does not answer, and is started again", "role:s", fth_role_names[r]);
+		give_up(k, (enum fth_role)r, "it did not answer");
+	}
+}
+
+bool fth_side_is_well(const struct fth_keeper *k, enum fth_role role)
+{
+	const struct fth_side *s = &k->side[role];
+	const struct fth_role_config *c = &k->cfg->role[role];
+	int64_t patience = c->answer_limit * 1000 / 4;
+	return s->synced && silent_ns(k, s) <= patience && k->now_ns - s->list_ok_ns <= patience + c->poll * 1000;
+}
+
 static void greeted(struct fth_keeper *k, enum fth_role role, const json_t *answer)
 {
 	struct fth_side *s = &k->side[role];
 	struct fth_error err = {0};
+	const char *text = json_string_value(json_object_get(answer, "error"));
+	if (!json_is_true(json_object_get(answer, "ok")) && json_is_true(json_object_get(answer, "retry"))) {
+		/* The world is not there now; our configuration is not at fault. */
+		fth_say(FTH_LOG_WARN, "driver is not ready, and is tried again", "role:s error:s", fth_role_names[role], text ? text : "no reason given");
+		give_up(k, role, "it was not ready");
+		return;
+	}
 	if (!json_is_true(json_object_get(answer, "ok"))) {
-		const char *text = json_string_value(json_object_get(answer, "error"));
 		fth_config_blame(k->cfg, role, json_string_value(json_object_get(answer, "key")), text ? text : "the driver refuses", &err);
 		fth_say(FTH_LOG_ERROR, "driver refuses", "role:s error:s", fth_role_names[role], err.text);
 		if (!k->failed)
@@ -140,6 +180,7 @@ static void take_list(struct fth_keeper *k, enum fth_role role, uint64_t id, con
 		fth_mirror_jobs(k, list, json_object_get(answer, "nodes"), full);
 	s->mark = json_integer_value(json_object_get(answer, "mark"));
 	s->synced = true;
+	s->list_ok_ns = k->now_ns;
 	s->last_list = id;
 	k->dirty = true;
 }
@@ -232,6 +273,7 @@ void fth_side_line(struct fth_keeper *k, enum fth_role role, const char *line, s
 	json_t *doc = json_loadb(line, n, JSON_REJECT_DUPLICATES, &bad);
 	const json_t *id = json_object_get(doc, "id");
 	const char *event = json_string_value(json_object_get(doc, "event"));
+	s->heard_ns = k->now_ns;
 	if (event && !strcmp(event, "changed")) {
 		s->list_wanted = true;
 	} else if (json_is_integer(id) && take_asked(s, (uint64_t)json_integer_value(id), &a)) {

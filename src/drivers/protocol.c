@@ -153,6 +153,8 @@ static int answer(struct session *s, const char *line, size_t n)
 		json_object_clear(q.out);
 		json_object_set_new(q.out, "error", json_string(err.text[0] ? err.text : strerror(-r)));
 		json_object_set_new(q.out, "why", json_string(q.why ? q.why : "other"));
+		if (r == -EAGAIN || r == -EIO || r == -EBUSY)
+			json_object_set_new(q.out, "retry", json_true());
 		if (q.key)
 			json_object_set_new(q.out, "key", json_string(q.key));
 	}

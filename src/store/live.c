@@ -371,13 +371,18 @@ static void emit_job(struct fth_live *l, const struct fth_str *text)
 	fth_str_release(&line);
 }
 
+bool fth_live_knows(const struct fth_live *l, const char *key)
+{
+	fth_sym known = fth_sym_find(l->player.world.syms, key);
+	return known && fth_map_get(&l->player.world.workload.by_key, known, NULL);
+}
+
 int fth_live_submit(struct fth_live *l, fth_time now, const struct fth_workload *from, uint32_t job, fth_time estimate,
 		    fth_job_id *ret, struct fth_error *err)
 {
 	struct fth_workload *all = &l->player.world.workload;
 	const char *key = fth_sym_str(from->syms, from->jobs.data[job].key);
-	fth_sym known = fth_sym_find(l->player.world.syms, key);
-	if (known && fth_map_get(&all->by_key, known, NULL))
+	if (fth_live_knows(l, key))
 		return fth_fail(err, -EEXIST, "job %s was submitted before", key);
 	if (now < fth_live_now(l))
 		return fth_fail(err, -EINVAL, "job %s: submitted before what has happened", key);

@@ -54,6 +54,8 @@ int64_t fth_live_epoch(const struct fth_live *l);
 /* When the last thing happened: time must not go back behind it. */
 fth_time fth_live_now(const struct fth_live *l);
 
+/* Whether a job with this key was ever submitted. */
+bool fth_live_knows(const struct fth_live *l, const char *key);
 /* A job arrives: job number `job` of a workload with symbols and kinds of its own. -EEXIST: a job with this key was submitted before. -EINVAL: no type holds one of its tasks. */
 int fth_live_submit(struct fth_live *l, fth_time now, const struct fth_workload *from, uint32_t job, fth_time estimate,
 		    fth_job_id *ret, struct fth_error *err);

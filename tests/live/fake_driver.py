@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A driver that speaks the protocol and has no world behind it: a recorded list of jobs, and machines that are ready as soon as they are launched. For the scale
 benchmark, and for what a workload with nodes of its own does. Which role it plays is in its hello; its config: jobs, kinds, run (seconds a task runs), nodes (names by type),
-control (a file: {"held": [...], "waiting": [...], "again": [...], "cancelled": [...]}, keys of jobs)."""
+wide (tasks of each job, which must not share a machine), refuse (how many starts come to nothing), away (a file: while it is there, hello fails for now), control (a file: {"held": [...], "waiting": [...], "again": [...], "cancelled": [...]}, keys of jobs)."""
 import json
 import os
 import select
@@ -29,11 +29,16 @@ class Fake:
 
     def hello(self, q):
         self.role, c = q["role"], q["config"]
+        if os.path.exists(c.get("away", "")):
+            return {"ok": False, "error": "its manager is away", "why": "other", "retry": True}
         self.run = c.get("run", 3600)
         for n in range(c.get("jobs", 0)):
             kind = n % c.get("kinds", 20)
             self.touch(f"j{n}", {"key": f"j{n}", "user": f"u{n % 50}", "name": f"k{kind}", "submitted": now(), "state": "waiting", "estimate": 600 + 60 * kind,
                                  "tasks": [{"count": 1, "demand": f"cpu:{kind % 8 + 1},mem:{kind % 16 + 1}GiB"}], "runs": []})
+            if "wide" in c:
+                self.things[f"j{n}"][1].update(kind="rigid", apart=True, tasks=[{"count": c["wide"], "demand": "cpu:1,mem:1GiB"}])
+        self.refuse = c.get("refuse", 0)
         self.control = c.get("control")
         self.seen = None
         answer = {"protocol": 1, "driver": "fake"}
@@ -67,7 +72,9 @@ class Fake:
         for what, keys in orders.items():
             for key in keys:
                 job = (self.things.get(key) or self.hidden[key])[1]
-                if what == "again":
+                if what == "requeued":
+                    job = {**job, "state": "waiting", "runs": [{**r, "state": "lost"} for r in job["runs"]]}
+                elif what == "again":
                     job = {**job, "state": "waiting", "again": job.get("again", 0) + 1}
                 else:
                     job = {**job, "state": what}
@@ -86,6 +93,13 @@ class Fake:
 
     def start(self, q):
         job = self.things[q["job"]][1]
+        nodes = [r["node"] for r in q["runs"]]
+        if job.get("apart") and len(set(nodes)) < len(nodes):
+            print(f"twice on one machine: {nodes}", file=sys.stderr, flush=True)
+        if self.refuse > 0:
+            self.refuse -= 1
+            job["runs"] += [{**r, "state": "stopped"} for r in q["runs"]]
+            return self.touch(q["job"], job)
         for r in q["runs"]:
             if all(x["run"] != r["run"] for x in job["runs"]):
                 job["runs"].append({**r, "state": "running", "started": now()})

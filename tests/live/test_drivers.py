@@ -172,10 +172,11 @@ if mode == "flood": print("x" * (20 << 20)); sys.exit()
 if verb == "launch":
     with open(d + "/calls", "a") as f: f.write(q["token"] + "\\n")
     open(d + "/vm." + q["token"], "w").write("ready")
-if verb == "terminate":
+if mode == "odd": print(json.dumps({"error": 5})); sys.exit()
+if verb == "terminate" and mode != "deaf":
     try: os.unlink(d + "/vm." + q["token"])
     except OSError: pass
-out = [{"token": n[3:], "state": open(d + "/" + n).read()} for n in os.listdir(d) if n.startswith("vm.")]
+out = [{"token": n[3:], "state": open(d + "/" + n).read()} for n in os.listdir(d) if n.startswith("vm.") and mode != "late"]
 print(json.dumps({"instances": out} if verb == "list" else {}))
 ''')
     os.chmod(script, 0o755)
@@ -211,6 +212,29 @@ print(json.dumps({"instances": out} if verb == "list" else {}))
     d.until(lambda: d.one("instances", "token", "stray"), "what the cloud has of ours is listed, asked for or not")
     check(d.ask("terminate", token="stray")["ok"], "let go")
     d.until(lambda: d.one("instances", "token", "stray")["state"] == "gone", "gone")
+    mode("odd")
+    check(not d.ask("launch", token="o", node="n", offer=OFFER)["ok"], "an error that is no text is one")
+    # A cloud that says yes and does nothing is asked again.
+    mode("")
+    check(d.ask("launch", token="deaf", node="n", offer=OFFER)["ok"], "launched")
+    d.until(lambda: d.one("instances", "token", "deaf")["state"] == "ready", "ready")
+    mode("deaf")
+    check(d.ask("terminate", token="deaf")["ok"], "it says it goes")
+    d.until(lambda: d.one("instances", "token", "deaf")["state"] == "ready", "it is still there, and that is told")
+    mode("")
+    check(d.ask("terminate", token="deaf")["ok"], "asked again")
+    d.until(lambda: d.one("instances", "token", "deaf")["state"] == "gone", "gone")
+    d.end()
+    # What shows late is not given up because we were killed meanwhile.
+    mode("late")
+    d = Driver("exec", "capacity", {**config, "lost_after": "300s"})
+    check(d.ask("launch", token="late", node="n", offer=OFFER)["ok"], "launched")
+    d.kill()
+    d = Driver("exec", "capacity", {**config, "lost_after": "300s"}, d.state)
+    time.sleep(0.5)
+    check(d.one("instances", "token", "late")["state"] == "requested", "it may still show")
+    mode("")
+    d.until(lambda: d.one("instances", "token", "late")["state"] == "ready", "and does")
     d.end()
 
 

@@ -55,6 +55,9 @@ try:
     # Put back into the queue after it had ended: another life.
     order(again=["j0"])
     c.until(lambda: state("j0~2") == "done", 30, "it runs again")
+    # The same without a count of its own: what has run of it no longer counts as its end.
+    order(requeued=["j1"])
+    c.until(lambda: state("j1~2") == "done", 30, "put back, it runs again, and is not ended")
     log = open(c.log).read()
     check("node s1 up" in log and "node s1 down" in log, "the manager is told of its nodes")
     c.drained(20)

@@ -81,11 +81,14 @@ try:
     check("wide", jobs[wide]["kind"] == "rigid" and jobs[wide]["tasks"][0]["count"] == 2 and jobs[wide]["limit"] == 420)
 
     # What a policy cannot know of stays held, and says why.
-    for option, says in (("--constraint=node.large", "features"), ("--exclude=node-small-1", "excludes"), ("--exclusive", "for itself"),
+    for option, says in (("--constraint=node.large", "features"), ("--exclude=node-small-1", "excludes"),
                          ("--nodelist=node-large-1", "names its nodes")):
         odd = rig.submit("odd", 0, option)
         check(option + " is held", d.jobs()[odd]["state"] == "held" and says in d.jobs()[odd]["why"])
         rig.run("scancel", odd, check=True)
+    alone = rig.submit("alone", 0, "--exclusive")
+    check("--exclusive is told", d.jobs()[alone]["exclusive"] is True and d.jobs()[alone]["state"] == "waiting")
+    rig.run("scancel", alone, check=True)
     check("tasks on several nodes keep apart", d.jobs()[wide]["apart"] is True)
 
     # A user's release of his hold does not start the job: it begins to wait for us. He may hold it again.

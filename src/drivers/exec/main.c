@@ -39,6 +39,7 @@ struct instance {
 	json_t *doc; /* as it is kept and listed */
 	int state;
 	int64_t asked, mark;
+	int64_t let_go; /* when terminate was asked of the script */
 	bool seen;  /* in this round of the script */
 };
 
@@ -105,6 +106,7 @@ static int load(void *arg, const char *name)
 		json_decref(i.doc);
 		return 0;
 	}
+	i.asked = json_integer_value(json_object_get(i.doc, "asked"));
 	fth_vec_push(&x->all, i);
 	return 0;
 }
@@ -170,6 +172,9 @@ static bool see_one(struct exec *x, const json_t *seen, int64_t now)
 	}
 	if (taken && s == GONE)
 		json_object_set_new(i->doc, "taken", json_true());
+	/* It was to go long ago and is still there: whoever wants it gone is to ask again. */
+	if (i->state == TERMINATING && s != GONE && now >= i->let_go + x->c.lost_after)
+		return set_state(x, i, s, now, NULL), true;
 	if ((s > i->state && i->state < TERMINATING) || (s == GONE && i->state != GONE))
 		return set_state(x, i, s, now, NULL), true;
 	return changed ? set_state(x, i, i->state, now, NULL), true : false;
@@ -251,7 +256,7 @@ static json_t *ask(struct exec *x, const json_t *command, json_t *in, struct fth
 {
 	json_object_set_new(in, "cluster", json_string(x->cluster));
 	json_t *out = fth_script_run(command, in, x->c.timeout, err);
-	const char *error = json_string_value(json_object_get(out, "error"));
+	const json_t *error = json_object_get(out, "error");
 	static const char *const whys[] = {"capacity", "quota", "throttled"};
 	json_decref(in);
 	if (!error)
@@ -260,7 +265,7 @@ static json_t *ask(struct exec *x, const json_t *command, json_t *in, struct fth
 	for (size_t k = 0; why && k < FTH_COUNT(whys); k++)
 		if (!strcmp(why, whys[k]))
 			q->why = whys[k];
-	fth_fail(err, -EIO, "%s", error);
+	fth_fail(err, -EIO, "%s", json_is_string(error) ? json_string_value(error) : "an error that is no text");
 	json_decref(out);
 	return NULL;
 }
@@ -281,7 +286,7 @@ static int launch(void *self, struct fth_request *q, struct fth_error *err)
 		return -EIO;
 	json_decref(out);
 	struct instance i = {.asked = q->now};
-	i.doc = json_pack("{s:s, s:O, s:s}", "token", token, "offer", json_object_get(offer, "name"), "node", node);
+	i.doc = json_pack("{s:s, s:O, s:s, s:I}", "token", token, "offer", json_object_get(offer, "name"), "node", node, "asked", (json_int_t)i.asked);
 	fth_vec_push(&x->all, i);
 	x->next_list = 0;
 	return set_state(x, &fth_vec_last(&x->all), ASKED, q->now, err);
@@ -301,6 +306,7 @@ static int terminate(void *self, struct fth_request *q, struct fth_error *err)
 		return -EIO;
 	json_decref(out);
 	x->next_list = 0;
+	i->let_go = q->now;
 	return set_state(x, i, TERMINATING, q->now, err);
 }
 

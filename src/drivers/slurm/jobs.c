@@ -100,8 +100,6 @@ static const char *unplaceable(const job_info_t *j, const struct fth_slurm_mark 
 		return "it names its nodes (--nodelist)";
 	if (said(j->resv_name))
 		return "it asks for a reservation";
-	if (j->shared == JOB_SHARED_NONE)
-		return "it wants nodes for itself (--exclusive)";
 	return j->het_job_id ? "it is part of a heterogeneous job" : NULL;
 }
 
@@ -185,6 +183,8 @@ static json_t *shown(const struct fth_slurm *s, const job_info_msg_t *all, const
 		json_object_set_new(o, "again", json_integer(m->again));
 	if (o && nodes > 1) /* each of its tasks is a node */
 		json_object_set_new(o, "apart", json_true());
+	if (o && j->shared == JOB_SHARED_NONE)
+		json_object_set_new(o, "exclusive", json_true());
 	const char *why = unplaceable(j, m);
 	if (o && why)
 		json_object_set_new(o, "why", json_string(why));
