@@ -146,7 +146,8 @@ int main(int argc, char **argv)
 	if (argc > 3) {
 		r = run(&w, policy, (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]));
 	} else {
-		static const uint32_t growth[][2] = {{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 8}};
+		/* Workers and tasks doubling together, then tasks alone. */
+		static const uint32_t growth[][2] = {{1, 1}, {2, 1}, {4, 1}, {8, 1}, {1, 2}, {1, 4}, {1, 8}};
 		for (size_t k = 0; k < FTH_COUNT(growth) && !r; k++)
 			r = run(&w, policy, growth[k][0], growth[k][1]);
 	}

@@ -123,8 +123,9 @@ uint64_t fth_hash_u64(uint64_t x);
 /* ---- tables of entities by id ------------------------------------------------------------------------ */
 
 /* Items get ids 0, 1, 2, ... that are never reused, live in slots that are, and never move. Memory
- * follows the live items: a directory page goes when all of its ids are gone. */
-enum { FTH_TABLE_PAGE = 1024, FTH_TABLE_CHUNK = 64 };
+ * follows the live items: a directory page goes when all of its ids are gone. The lowest free slot is taken first,
+ * so that what comes together lies together. */
+enum { FTH_TABLE_PAGE = 1024, FTH_TABLE_CHUNK = 64, FTH_TABLE_LEVELS = 6 };
 struct fth_table {
 	size_t item;        /* size of one */
 	char **chunks;      /* of FTH_TABLE_CHUNK items */
@@ -135,19 +136,35 @@ struct fth_table {
 	uint32_t next_id;
 	uint32_t nslots;    /* ever used at once */
 	uint32_t live;
-	FTH_VEC(uint32_t) free_slots;
+	FTH_VEC(uint64_t) free[FTH_TABLE_LEVELS]; /* a bit for each free slot; above, one for each word that is not 0 */
 };
 void fth_table_init(struct fth_table *t, size_t item);
 void fth_table_release(struct fth_table *t);
 /* A zeroed new item; its id and slot are returned too. */
 void *fth_table_add(struct fth_table *t, uint32_t *ret_id, uint32_t *ret_slot);
+/* UINT32_MAX if gone or never there. */
+static inline uint32_t fth_table_slot(const struct fth_table *t, uint32_t id)
+{
+	if (id >= t->next_id || !t->pages[id / FTH_TABLE_PAGE])
+		return UINT32_MAX;
+	return t->pages[id / FTH_TABLE_PAGE][id % FTH_TABLE_PAGE];
+}
+static inline void *fth_table_at(const struct fth_table *t, uint32_t slot)
+{
+	return t->chunks[slot / FTH_TABLE_CHUNK] + (slot % FTH_TABLE_CHUNK) * t->item;
+}
 /* NULL if gone or never there. */
 static inline void *fth_table_get(const struct fth_table *t, uint32_t id)
 {
-	if (id >= t->next_id || !t->pages[id / FTH_TABLE_PAGE])
-		return NULL;
-	uint32_t slot = t->pages[id / FTH_TABLE_PAGE][id % FTH_TABLE_PAGE];
-	return slot == UINT32_MAX ? NULL : t->chunks[slot / FTH_TABLE_CHUNK] + (slot % FTH_TABLE_CHUNK) * t->item;
+	uint32_t slot = fth_table_slot(t, id);
+	return slot == UINT32_MAX ? NULL : fth_table_at(t, slot);
+}
+/* It will be needed soon: what lies in no cache takes as long to come as a hundred instructions, unless it is asked for
+ * in time. */
+static inline void fth_expect(const void *p, size_t size)
+{
+	for (size_t at = 0; at < size; at += 64)
+		__builtin_prefetch((const char *)p + at);
 }
 void fth_table_remove(struct fth_table *t, uint32_t id);
 
@@ -164,6 +181,7 @@ struct fth_heap {
 	struct fth_heap_item *data;
 	size_t len, cap;
 	uint64_t next_seq;
+	size_t rose[2]; /* places one and two below the top to which the last pop brought others: they are next before long */
 };
 void fth_heap_push(struct fth_heap *h, fth_time time, uint32_t rank, uint32_t a, uint32_t b, uint32_t c);
 struct fth_heap_item fth_heap_pop(struct fth_heap *h);

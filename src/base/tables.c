@@ -116,7 +116,7 @@ void fth_map_release(struct fth_map *m)
 
 /* ---- table of entities ---- */
 
-enum { PAGE = FTH_TABLE_PAGE, CHUNK = FTH_TABLE_CHUNK };
+enum { PAGE = FTH_TABLE_PAGE, CHUNK = FTH_TABLE_CHUNK, LEVELS = FTH_TABLE_LEVELS };
 
 void fth_table_init(struct fth_table *t, size_t item)
 {
@@ -132,14 +132,37 @@ void fth_table_release(struct fth_table *t)
 	free(t->chunks);
 	free(t->pages);
 	free(t->page_live);
-	fth_vec_release(&t->free_slots);
+	for (int k = 0; k < LEVELS; k++)
+		fth_vec_release(&t->free[k]);
 	*t = (struct fth_table){0};
+}
+
+static void free_slot(struct fth_table *t, uint32_t slot)
+{
+	uint64_t was = 0;
+	for (int k = 0; k < LEVELS && !was; k++, slot /= 64) {
+		while (t->free[k].len <= slot / 64)
+			fth_vec_push(&t->free[k], 0);
+		was = t->free[k].data[slot / 64];
+		t->free[k].data[slot / 64] |= UINT64_C(1) << slot % 64;
+	}
+}
+
+static uint32_t lowest_free(struct fth_table *t)
+{
+	uint32_t slot = 0;
+	for (int k = LEVELS; k-- > 0;)
+		slot = slot * 64 + (uint32_t)__builtin_ctzll(t->free[k].data[slot]);
+	for (uint32_t k = 0, at = slot; k < LEVELS; k++, at /= 64)
+		if (t->free[k].data[at / 64] &= ~(UINT64_C(1) << at % 64))
+			break;
+	return slot;
 }
 
 static uint32_t take_slot(struct fth_table *t)
 {
-	if (t->free_slots.len)
-		return fth_vec_pop(&t->free_slots);
+	if (t->live < t->nslots)
+		return lowest_free(t);
 	if (t->nslots == t->nchunks * CHUNK) {
 		t->chunks = fth_realloc(t->chunks, (t->nchunks + 1) * sizeof(*t->chunks));
 		t->chunks[t->nchunks++] = fth_alloc(CHUNK * t->item);
@@ -176,7 +199,7 @@ void fth_table_remove(struct fth_table *t, uint32_t id)
 	uint32_t page = id / PAGE;
 	if (id >= t->next_id || !t->pages[page] || t->pages[page][id % PAGE] == UINT32_MAX)
 		return;
-	fth_vec_push(&t->free_slots, t->pages[page][id % PAGE]);
+	free_slot(t, t->pages[page][id % PAGE]);
 	t->pages[page][id % PAGE] = UINT32_MAX;
 	t->live--;
 	/* The newest page may still be given ids. */
@@ -232,6 +255,8 @@ static void sift_down(struct fth_heap *h, size_t i, struct fth_heap_item item)
 		if (key_of(&item) < least)
 			break;
 		h->data[i] = h->data[kid];
+		if (kid <= KIDS + KIDS * KIDS)
+			h->rose[kid > KIDS] = kid;
 		i = kid;
 	}
 	h->data[i] = item;
@@ -240,6 +265,7 @@ static void sift_down(struct fth_heap *h, size_t i, struct fth_heap_item item)
 struct fth_heap_item fth_heap_pop(struct fth_heap *h)
 {
 	struct fth_heap_item top = h->data[0], last = h->data[--h->len];
+	h->rose[0] = h->rose[1] = 0;
 	if (h->len)
 		sift_down(h, 0, last);
 	return top;

@@ -72,9 +72,11 @@ int fth_cli_set_workers(const struct fth_args *a, struct fth_cli_policies *p, st
 /* A catalog of machines at a dollar an hour and slot, and of transient ones at that over each of these ratios. */
 int fth_cli_fleet(struct fth_world *w, const double *ratios, size_t n, int64_t slots, fth_time provisioning,
 		  struct fth_error *err);
-/* The same for the ratios and slots that these policies name. */
 /* Container sizes for the policies that buy them; an error if none holds some task. */
 int fth_cli_containers(struct fth_world *w, const struct fth_cli_policies *p, struct fth_error *err);
+/* Tasks that policies with workers can take, and parameters of theirs that belong together. */
+int fth_cli_check_workers(const struct fth_world *w, const struct fth_cli_policies *p, struct fth_error *err);
+/* The same as fth_cli_fleet for the ratios and slots that these policies name. */
 int fth_cli_fleet_for(struct fth_world *w, const struct fth_cli_policies *p, fth_time provisioning, struct fth_error *err);
 /* What parts short from long jobs for this policy; negative: it does not. */
 fth_time fth_cli_cutoff(const struct fth_policy_choice *c);

@@ -137,3 +137,22 @@ int fth_cli_containers(struct fth_world *w, const struct fth_cli_policies *p, st
 	}
 	return e;
 }
+
+int fth_cli_check_workers(const struct fth_world *w, const struct fth_cli_policies *p, struct fth_error *err)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct fth_policy_choice *c = &p->list[i];
+		if (!(c->ops->flags & FTH_POLICY_WANTS_WORKERS))
+			continue;
+		const struct fth_param *how = find_param(c, "estimates");
+		if (how && !strcmp(how->choices[*(const int *)((const char *)c->params + how->offset)], "random") &&
+		    value_of(c, "off_bottom", 0) > value_of(c, "off_top", 0))
+			return fth_fail(err, -EINVAL, "policy %s: estimates between off_bottom and off_top, and off_bottom is the larger", c->label);
+		for (size_t k = 0; k < w->kinds.list.len; k++)
+			for (uint32_t n = 0; n < w->kinds.list.data[k].nalts; n++)
+				if (w->kinds.list.data[k].alts[n].demand.v[FTH_CPU] > 1000)
+					return fth_fail(err, -EINVAL, "policy %s: a slot of a worker is one CPU, and tasks of kind %zu need more",
+							c->label, k);
+	}
+	return 0;
+}

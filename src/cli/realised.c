@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/realised.h"
 
+#include <math.h>
+
 #include "model/market_summary.h"
 #include "report/format.h"
 
@@ -91,72 +93,115 @@ int fth_realised(const struct fth_realised_request *request, struct fth_realised
 		return fth_fail(err, -EINVAL, "the market tells of %.1f days, two windows are %.1f", (double)(whole.to - whole.from) / (double)FTH_DAY,
 				2 * (double)q.window / (double)FTH_DAY);
 	int r = 0;
+	size_t planned = 0;
 	for (fth_time at = whole.from + q.window; !r && at + q.window <= whole.to; at += q.step) {
 		struct fth_realised_row row;
 		struct fth_error why = {0};
 		r = one_window(&q, at, &row, &why);
 		if (r == -EINVAL) { /* nothing was up in one of the windows: nothing to plan with */
+			row = (struct fth_realised_row){.from = at, .skipped = true};
 			r = 0;
-			continue;
 		}
 		if (r)
 			return fth_fail(err, r, "%s", why.text);
+		planned += !row.skipped;
 		fth_vec_push(ret, row);
 	}
-	return ret->len ? 0 : fth_fail(err, -EINVAL, "no window of the market can be planned from");
+	return planned ? 0 : fth_fail(err, -EINVAL, "no window of the market can be planned from");
+}
+
+static size_t sum_up(const struct fth_realised_list *l, struct fth_realised_row *mean, double *least)
+{
+	size_t n = 0;
+	*least = 1;
+	for (size_t i = 0; i < l->len; i++) {
+		const struct fth_realised_row *x = &l->data[i];
+		if (x->skipped)
+			continue;
+		n++;
+		mean->planned += x->planned;
+		mean->realised += x->realised;
+		mean->oracle += x->oracle;
+		mean->cost += x->cost;
+		*least = FTH_MIN(*least, x->realised);
+	}
+	mean->planned /= (double)n;
+	mean->realised /= (double)n;
+	mean->oracle /= (double)n;
+	mean->cost /= (double)n;
+	return n;
+}
+
+static void write_json(const struct fth_realised_request *q, const struct fth_realised_list *l, struct fth_str *out)
+{
+	struct fth_realised_row mean = {0};
+	struct fth_json j = {.out = out};
+	double least;
+	size_t planned = sum_up(l, &mean, &least);
+	fth_json_begin(&j, NULL, '{');
+	fth_json_text(&j, "schema", "farthing.market.check/1");
+	fth_json_text(&j, "policy", q->method->name);
+	fth_json_real(&j, "target", q->target);
+	fth_json_real(&j, "mean_realised", mean.realised);
+	fth_json_real(&j, "least_realised", least);
+	fth_json_real(&j, "mean_oracle", mean.oracle);
+	fth_json_real(&j, "mean_cost_per_hour", mean.cost);
+	fth_json_int(&j, "windows_skipped", (int64_t)(l->len - planned));
+	fth_json_begin(&j, "windows", '[');
+	for (size_t i = 0; i < l->len; i++) {
+		const struct fth_realised_row *x = &l->data[i];
+		fth_json_begin(&j, NULL, '{');
+		fth_json_real(&j, "from_s", (double)x->from / 1e6);
+		fth_json_real(&j, "planned", x->skipped ? NAN : x->planned);
+		fth_json_real(&j, "realised", x->skipped ? NAN : x->realised);
+		fth_json_real(&j, "oracle", x->skipped ? NAN : x->oracle);
+		fth_json_real(&j, "cost_per_hour", x->skipped ? NAN : x->cost);
+		fth_json_end(&j, '}');
+	}
+	fth_json_end(&j, ']');
+	fth_json_end(&j, '}');
+}
+
+static void write_csv(const struct fth_realised_list *l, struct fth_str *out)
+{
+	fth_str_add(out, "from_s,planned,realised,oracle,cost_per_hour,on_demand_per_hour\r\n");
+	for (size_t i = 0; i < l->len; i++) {
+		const struct fth_realised_row *x = &l->data[i];
+		fth_str_addf(out, "%.0f,", (double)x->from / 1e6);
+		if (x->skipped)
+			fth_str_add(out, ",,,,\r\n");
+		else
+			fth_str_addf(out, "%.9f,%.9f,%.9f,%.6f,%.6f\r\n", x->planned, x->realised, x->oracle, x->cost, x->on_demand);
+	}
+}
+
+static void write_table(const struct fth_realised_list *l, struct fth_str *out)
+{
+	struct fth_realised_row mean = {0};
+	double least;
+	size_t planned = sum_up(l, &mean, &least);
+	fth_str_add(out, "  from day   planned    realised   oracle     cost/h\n");
+	for (size_t i = 0; i < l->len; i++) {
+		const struct fth_realised_row *x = &l->data[i];
+		fth_str_addf(out, "%10.2f   ", (double)x->from / (double)FTH_DAY);
+		if (x->skipped)
+			fth_str_add(out, "nothing was to be had in the window before or in this one: skipped\n");
+		else
+			fth_str_addf(out, "%.6f   %.6f   %.6f   %.4f%s\n", x->planned, x->realised, x->oracle, x->cost,
+				     x->met ? "" : "  (target out of reach)");
+	}
+	fth_str_addf(out, "%10s   %.6f   %.6f   %.6f   %.4f\n%10s              %.6f\n", "mean", mean.planned, mean.realised, mean.oracle,
+		     mean.cost, "least", least);
+	if (planned < l->len)
+		fth_str_addf(out, "%10s   %zu of %zu windows, which are in neither figure\n", "skipped", l->len - planned, l->len);
 }
 
 void fth_realised_write(const struct fth_realised_request *q, const struct fth_realised_list *l, const char *format, struct fth_str *out)
 {
-	struct fth_realised_row mean = {0}, least = l->data[0];
-	struct fth_json j = {.out = out};
-	bool json = !strcmp(format, "json"), csv = !strcmp(format, "csv");
-	for (size_t i = 0; i < l->len; i++) {
-		const struct fth_realised_row *x = &l->data[i];
-		mean.planned += x->planned / (double)l->len;
-		mean.realised += x->realised / (double)l->len;
-		mean.oracle += x->oracle / (double)l->len;
-		mean.cost += x->cost / (double)l->len;
-		least.realised = FTH_MIN(least.realised, x->realised);
-	}
-	if (json) {
-		fth_json_begin(&j, NULL, '{');
-		fth_json_text(&j, "schema", "farthing.market.check/1");
-		fth_json_text(&j, "policy", q->method->name);
-		fth_json_real(&j, "target", q->target);
-		fth_json_real(&j, "mean_realised", mean.realised);
-		fth_json_real(&j, "least_realised", least.realised);
-		fth_json_real(&j, "mean_oracle", mean.oracle);
-		fth_json_real(&j, "mean_cost_per_hour", mean.cost);
-		fth_json_begin(&j, "windows", '[');
-	} else if (csv) {
-		fth_str_add(out, "from_s,planned,realised,oracle,cost_per_hour,on_demand_per_hour\r\n");
-	} else {
-		fth_str_add(out, "  from day   planned    realised   oracle     cost/h\n");
-	}
-	for (size_t i = 0; i < l->len; i++) {
-		const struct fth_realised_row *x = &l->data[i];
-		if (json) {
-			fth_json_begin(&j, NULL, '{');
-			fth_json_real(&j, "from_s", (double)x->from / 1e6);
-			fth_json_real(&j, "planned", x->planned);
-			fth_json_real(&j, "realised", x->realised);
-			fth_json_real(&j, "oracle", x->oracle);
-			fth_json_real(&j, "cost_per_hour", x->cost);
-			fth_json_end(&j, '}');
-		} else if (csv) {
-			fth_str_addf(out, "%.0f,%.9f,%.9f,%.9f,%.6f,%.6f\r\n", (double)x->from / 1e6, x->planned, x->realised, x->oracle, x->cost,
-				     x->on_demand);
-		} else {
-			fth_str_addf(out, "%10.2f   %.6f   %.6f   %.6f   %.4f%s\n", (double)x->from / (double)FTH_DAY, x->planned, x->realised,
-				     x->oracle, x->cost, x->met ? "" : "  (target out of reach)");
-		}
-	}
-	if (json) {
-		fth_json_end(&j, ']');
-		fth_json_end(&j, '}');
-	} else if (!csv) {
-		fth_str_addf(out, "%10s   %.6f   %.6f   %.6f   %.4f\n%10s              %.6f\n", "mean", mean.planned, mean.realised, mean.oracle,
-			     mean.cost, "least", least.realised);
-	}
+	if (!strcmp(format, "json"))
+		write_json(q, l, out);
+	else if (!strcmp(format, "csv"))
+		write_csv(l, out);
+	else
+		write_table(l, out);
 }

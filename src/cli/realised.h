@@ -21,6 +21,7 @@ struct fth_realised_row {
 	double realised, oracle;
 	double cost, on_demand; /* of the plan, per hour, at the past's prices */
 	bool met;               /* by the past's figures */
+	bool skipped;           /* nothing was up in the past window or in this one: no plan, and nothing else of this is told */
 };
 struct fth_realised_list {
 	struct fth_realised_row *data;

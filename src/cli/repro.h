@@ -44,12 +44,18 @@ struct fth_repro_request {
 	bool quiet;
 };
 
+/* The paper's name of what we have as a table of another name; all pairs of one name together. */
+struct fth_repro_alias {
+	const char *name, *table;
+};
+
 struct fth_repro_paper {
 	const char *name;          /* "eva" */
 	const char *title;
 	const char *const *tables; /* NULL-ended names, in the order in which they are made */
 	/* Make these of its tables (NULL-ended, in that order) and add them to the book. All at once, so that
 	 * runs which several tables need are made once. */
+	const struct fth_repro_alias *aliases; /* up to one without a name; NULL: none */
 	int (*make)(const char *const *tables, const struct fth_repro_request *req, struct fth_repro_book *book,
 		    struct fth_error *err);
 };

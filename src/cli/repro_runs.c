@@ -37,6 +37,8 @@ int fth_repro_runs_add(struct fth_repro_runs *r, const struct fth_world *w, cons
 
 int fth_repro_runs_go(struct fth_repro_runs *r, const struct fth_repro_request *req, struct fth_error *err)
 {
+	for (size_t i = 0; i < r->jobs.len; i++)
+		r->jobs.data[i].sim.seed += req->seed - 1; /* the same ones for the default, and none twice in runs with seeds of their own */
 	int e = fth_runner_run(r->jobs.data, r->jobs.len, req->parallel, req->quiet ? FTH_PROGRESS_OFF : FTH_PROGRESS_AUTO,
 			       err);
 	for (size_t i = 0; i < r->jobs.len && !e; i++) {

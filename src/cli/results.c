@@ -76,6 +76,21 @@ static void say_settings(struct results *r)
 	fth_str_release(&was);
 }
 
+/* A market that is over when the first job comes says nothing; its clock begins with the run's, not with the jobs. */
+static void say_market_is_over(const struct results *r, const struct fth_args *a)
+{
+	const struct fth_market_data *m = &r->world.market;
+	fth_time last = -1, first = r->comparison.workload.first_submit;
+	if (m->first <= m->last)
+		last = m->last - (r->sim.market_start ? r->sim.market_start * FTH_SEC : m->first);
+	for (size_t k = 0; k < m->series.len; k++)
+		if (m->series.data[k].from_start && m->series.data[k].steps.len)
+			last = FTH_MAX(last, fth_vec_last(&m->series.data[k].steps).at);
+	if (m->series.len && last < first && !fth_args_flag(a, "quiet"))
+		fprintf(stderr, "farthing: the market does not change any more when the first job comes, %.1f h after the start of its clock "
+				"(see --market-start)\n", (double)first / (double)FTH_HOUR);
+}
+
 static void describe(struct results *r, const struct fth_args *a)
 {
 	struct fth_comparison *c = &r->comparison;
@@ -141,6 +156,10 @@ static int load_given(const struct results *r, const struct fth_args *a, struct 
 	}
 	if (!e)
 		e = fth_cli_load_world(a, w, err);
+	if (!e)
+		e = fth_workload_check_widths(&w->workload, (uint64_t)r->sim.max_instances, fth_args_given(a, "workload"), err);
+	if (!e)
+		e = fth_cli_check_workers(w, &r->policies, err);
 	return e ? e : fth_cli_containers(w, &r->policies, err);
 }
 
@@ -196,6 +215,7 @@ static int make_results(struct results *r, const struct fth_args *a, unsigned pa
 	if (e)
 		return fth_cli_fail(&err);
 	describe(r, a);
+	say_market_is_over(r, a);
 	r->jobs = fth_alloc((r->policies.n + 1) * sizeof(*r->jobs));
 	for (size_t i = 0; i < r->policies.n; i++) {
 		r->jobs[i] = (struct fth_runner_job){.world = &r->world, .policy = &r->policies.list[i], .sim = r->sim};

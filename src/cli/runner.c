@@ -133,14 +133,16 @@ static int run_watched(const struct fth_runner_job *job, struct slot *slot, stru
 	int r = fth_sim_run(&engine, job->world, job->policy, &fth_policy_no_packing, &job->sim, observers, &progress, err);
 	run->wall_s = seconds_since(&start);
 	if (engine) {
-		fth_metrics_finish(m, engine, r == -ETIME ? job->sim.horizon : teller.last, run);
+		/* Services that are left have lasted until the horizon, though nothing may have happened for long. */
+		bool lasted = !r && job->sim.horizon && fth_engine_cluster(engine)->view.njobs;
+		fth_metrics_finish(m, engine, lasted || r == -ETIME ? job->sim.horizon : teller.last, run);
 		if (classes)
 			fth_classes_finish(classes, &job->world->catalog.pub, run);
 		int e = fth_settle(run, engine, settlement_of(job->policy), job->world->workload.epoch, r ? NULL : err);
 		r = r ? r : e;
 		/* Also those that a horizon kept from being submitted. */
 		uint64_t jobs = job->world->stream.open ? job->world->stream.summary.jobs : job->world->workload.jobs.len;
-		run->jobs_unfinished = jobs - run->jobs;
+		run->jobs_unfinished = jobs - run->jobs - fth_run_lasting_services(run);
 		snprintf(run->policy, sizeof(run->policy), "%s", job->policy->label);
 		fth_str_clear(&run->params);
 		fth_params_json(job->policy->ops->params, job->policy->params, &run->params);
@@ -356,6 +358,10 @@ int fth_runner_exit_code(const struct fth_runner_job *jobs, size_t n)
 	bool failed = false, unfinished = false;
 	for (size_t i = 0; i < n; i++) {
 		const struct fth_runner_job *j = &jobs[i];
+		if (!j->error.code && j->run.jobs_unfinished) { /* a horizon ends a run well, but not for services that never came up */
+			fth_cli_error("policy %s: services never had all of their tasks running", j->policy->text);
+			unfinished = true;
+		}
 		if (!j->error.code)
 			continue;
 		fth_cli_error("policy %s: %s", j->policy->text, j->error.text);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/spot_inputs.h"
 
+#include <math.h>
+
+#include "cli/cli.h"
 #include "trace/joint_table.h"
 #include "trace/spot_table.h"
 
@@ -50,7 +53,55 @@ static int memory_option(const struct fth_args *a, int64_t *ret, struct fth_erro
 	return 0;
 }
 
-static int load_joint(const char *path, struct fth_spot_inputs *in, struct fth_error *err)
+/* States say themselves how often each kind is up: the table's estimates give way. */
+static void take_marginals(const char *path, struct fth_spot_inputs *in, bool quiet)
+{
+	struct fth_spot_offer *o = in->table.offers.data;
+	size_t n = in->table.offers.len, worst = 0, off = 0;
+	double *p = fth_alloc((n + 1) * sizeof(*p)), most = 0, was = 0;
+	fth_joint_marginals(in->joint, p);
+	for (size_t i = 0; i < n; i++) {
+		double now = FTH_MIN(FTH_MAX(p[i], 1 - FTH_JOINT_MEASURED_MAX), FTH_JOINT_MEASURED_MAX), far = fabs(now - o[i].availability);
+		off += far > 0.001;
+		if (far > most) {
+			most = far;
+			worst = i;
+			was = o[i].availability;
+		}
+		o[i].availability = now;
+	}
+	if (off && !quiet)
+		fth_cli_error("%s: the states count, not the table: of %zu offers they tell another availability, the most of %s, %.4f instead of %.4f",
+			      path, off, o[worst].type, o[worst].availability, was);
+	free(p);
+}
+
+/* Where a matrix cannot be taken as it is: how far off the worst pair is. */
+static void tell_lowered(const char *path, const struct fth_spot_inputs *in, const double *asked)
+{
+	const struct fth_spot_offer *o = in->table.offers.data;
+	size_t n = in->table.offers.len, off = 0, pairs = 0, worst = 0;
+	double *taken = fth_alloc((n * n + 1) * sizeof(*taken)), most = 0;
+	fth_joint_correlations(in->joint, taken);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++) {
+			double far = fabs(FTH_MAX(asked[i * n + k], 0) - taken[i * n + k]);
+			pairs += asked[i * n + k] != 0;
+			off += far > 0.01;
+			if (far > most) {
+				most = far;
+				worst = i * n + k;
+			}
+		}
+	if (off)
+		fth_cli_error("%s: common causes of kinds with these availabilities come near this matrix, not to it: %zu of %zu coefficients are off by "
+			      "more than 0.01, the most %s@%s with %s@%s, %.3f instead of %.3f; measured states (market summarize --states) are exact",
+			      path, off, pairs, o[worst / n].type, o[worst / n].zone, o[worst % n].type, o[worst % n].zone, taken[worst],
+			      asked[worst]);
+	free(taken);
+}
+
+static int load_joint(const char *path, struct fth_spot_inputs *in, bool quiet, struct fth_error *err)
 {
 	struct fth_joint_table t;
 	uint32_t n = (uint32_t)in->table.offers.len;
@@ -64,15 +115,19 @@ static int load_joint(const char *path, struct fth_spot_inputs *in, struct fth_e
 			up[i] = t.cell[i] != 0;
 		r = fth_joint_from_states(&in->joint, up, t.weight, t.nrows, n, &why);
 		free(up);
+		if (!r)
+			take_marginals(path, in, quiet);
 	} else {
 		double *p = fth_alloc((n + 1) * sizeof(*p));
 		for (uint32_t i = 0; i < n; i++)
 			p[i] = in->table.offers.data[i].availability;
 		r = fth_joint_from_matrix(&in->joint, t.cell, p, n, &why);
 		free(p);
+		if (!r && !quiet)
+			tell_lowered(path, in, t.cell);
 	}
 	if (r)
-		fth_fail(err, r == -EDOM ? -EINVAL : r, "%s: %s", path, why.text);
+		fth_fail(err, r, "%s: %s", path, why.text);
 	fth_joint_table_release(&t);
 	return r;
 }
@@ -96,7 +151,7 @@ int fth_cli_spot_inputs(const struct fth_args *a, struct fth_spot_inputs *ret, s
 	p->noffers = (uint32_t)ret->table.offers.len;
 	p->effort = (uint64_t)fth_args_int(a, "effort");
 	if (!r && (path = fth_args_given(a, "joint")))
-		r = load_joint(path, ret, err);
+		r = load_joint(path, ret, fth_args_flag(a, "quiet"), err);
 	p->joint = ret->joint;
 	return r;
 }

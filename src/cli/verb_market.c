@@ -34,6 +34,17 @@ static int price_share_option(const struct fth_args *a, double *ret, struct fth_
 	return 0;
 }
 
+static void tell_prices(const struct fth_market_summary *s, const struct fth_args *a)
+{
+	if (fth_args_flag(a, "quiet"))
+		return;
+	if (s->without_price)
+		fth_cli_error("%u spot offers are left out: neither the market nor the catalog tells their price", s->without_price);
+	if (s->at_on_demand)
+		fth_cli_error("of %u spot offers neither the market nor the catalog tells a price below on demand: they count at the on-demand price; "
+			      "--price-share says what share of it spot costs", s->at_on_demand);
+}
+
 /* ---- summarize ---- */
 
 static void names_row(const struct fth_spot_table *t, const char *first, struct fth_str *out)
@@ -116,8 +127,8 @@ static int summarize(const struct fth_args *a, const struct fth_world *w, struct
 		fth_write_spot_table(&s.table, &table);
 		r = fth_cli_write(fth_args_given(a, "out"), table.data, table.len, err);
 	}
-	if (!r && s.without_price && !fth_args_flag(a, "quiet"))
-		fth_cli_error("%u spot offers are left out: neither the market nor the catalog tells their price", s.without_price);
+	if (!r)
+		tell_prices(&s, a);
 	fth_str_release(&table);
 	fth_str_release(&joint);
 	fth_market_summary_release(&s);
@@ -188,9 +199,17 @@ static int check(const struct fth_args *a, const struct fth_world *w, struct fth
 	if (!r)
 		q.capacity = (uint64_t)fth_args_int(a, "capacity");
 	q.joint = fth_args_flag(a, "measured-jointly");
+	if (!r && fth_args_given(a, "window") && !q.window)
+		r = fth_fail(err, -EINVAL, "--window: a window of 0 tells nothing");
 	if (!r)
 		r = fth_realised(&q, &list, err);
 	if (!r) {
+		struct fth_market_window whole = fth_market_whole(&w->market);
+		struct fth_market_summary s;
+		whole.price_share = q.price_share;
+		if (!fth_market_summarize(&w->market, &w->catalog.pub, w->syms, &whole, &s, NULL))
+			tell_prices(&s, a);
+		fth_market_summary_release(&s);
 		fth_realised_write(&q, &list, fth_args_text(a, "format"), &out);
 		r = fth_cli_write(fth_args_given(a, "out"), out.data, out.len, err);
 	}

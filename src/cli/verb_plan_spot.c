@@ -9,7 +9,7 @@
 #include "report/format.h"
 #include "report/spot.h"
 
-enum { COMPARED_OFFERS = 64, COMPARED_CAPACITY = 20000 }; /* above these the slow rivals are left out of the table */
+enum { COMPARED_OFFERS = 64, COMPARED_CAPACITY = 20000, ALTERNATIVES_MAX = 16 }; /* above these the slow rivals are left out of the table */
 
 static double seconds(void)
 {
@@ -74,6 +74,13 @@ static int missed(const struct fth_spot_problem *p, const struct fth_spot_method
 	return 0;
 }
 
+static void tell_fallback(const struct fth_spot_problem *p, const struct fth_spot_method *m, const struct fth_spot_plan *plan, const char *who,
+			  bool quiet)
+{
+	if (plan->fallback && m->plan != fth_spot_all_on_demand && !quiet)
+		fth_cli_error("%sno pool of spot machines is there for %.10g of the time for less than on demand: rent on demand", who, p->target);
+}
+
 static size_t compare_all(const struct fth_spot_problem *p, const struct fth_spot_report *chosen, struct fth_spot_alternative *list)
 {
 	size_t n = 0;
@@ -100,7 +107,7 @@ static size_t compare_all(const struct fth_spot_problem *p, const struct fth_spo
 static void write_report(struct fth_spot_report *r, const struct fth_args *a, const char *path, struct fth_str *out)
 {
 	const char *format = fth_args_text(a, "format");
-	struct fth_spot_alternative list[16];
+	struct fth_spot_alternative list[ALTERNATIVES_MAX];
 	if (!strcmp(format, "json")) {
 		fth_spot_json(r, out);
 	} else if (!strcmp(format, "csv")) {
@@ -168,19 +175,20 @@ static void tiers_text(const struct tier *t, size_t n, const struct fth_tiers_av
 		fth_json_begin(&j, "tiers", '[');
 	}
 	for (size_t i = 0; i < n; i++) {
-		struct fth_str one = {0};
 		if (json) {
-			fth_spot_json(&t[i].report, &one);
 			fth_json_begin(&j, NULL, '{');
 			fth_json_text(&j, "name", t[i].name);
-			fth_json_raw(&j, "plan", one.data);
+			fth_spot_json_in(&t[i].report, &j, "plan");
 			fth_json_end(&j, '}');
 		} else {
+			struct fth_spot_alternative list[ALTERNATIVES_MAX];
+			struct fth_spot_report with = t[i].report;
+			with.nalternatives = compare_all(with.problem, &with, list);
+			with.alternatives = list;
 			fth_str_addf(out, "tier %s: ", t[i].name);
-			fth_spot_table(&t[i].report, false, out);
+			fth_spot_table(&with, false, out);
 			fth_str_addc(out, '\n');
 		}
-		fth_str_release(&one);
 	}
 	if (json) {
 		fth_json_end(&j, ']');
@@ -223,6 +231,8 @@ static int plan_tiers(const struct fth_args *a, const struct fth_spot_inputs *in
 			struct fth_str who = {0};
 			fth_str_addf(&who, "tier %s: ", t->name);
 			r = missed(&t->problem, m, &t->plan, who.data, fth_args_flag(a, "quiet"), err);
+			if (!r)
+				tell_fallback(&t->problem, m, &t->plan, who.data, fth_args_flag(a, "quiet"));
 			fth_str_release(&who);
 			tier_parts(t);
 			views[n - 1] = (struct fth_tier){t->parts, t->problem.capacity};
@@ -259,8 +269,8 @@ static int plan_one(const struct fth_args *a, const struct fth_spot_inputs *in, 
 		write_report(&report, a, path, &out);
 		r = fth_cli_write(path, out.data, out.len, err);
 	}
-	if (!r && plan.fallback && m->plan != fth_spot_all_on_demand && !fth_args_flag(a, "quiet"))
-		fth_cli_error("no pool of spot machines is there for %.10g of the time for less than on demand: rent on demand", in->problem.target);
+	if (!r)
+		tell_fallback(&in->problem, m, &plan, "", fth_args_flag(a, "quiet"));
 	fth_spot_plan_release(&plan);
 	fth_str_release(&out);
 	return r;

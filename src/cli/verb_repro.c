@@ -69,20 +69,43 @@ static const struct fth_repro_paper *find_paper(const char *name, struct fth_err
 	return NULL;
 }
 
+/* A table by its own name, or by one under which the paper has it. */
+static bool is_named(const struct fth_repro_paper *p, const char *text, const char *table)
+{
+	for (const struct fth_repro_alias *a = p->aliases; a && a->name; a++)
+		if (!strcmp(a->name, text) && !strcmp(a->table, table))
+			return true;
+	return !strcmp(text, table);
+}
+
+static void list_tables(const struct fth_repro_paper *p, struct fth_str *out)
+{
+	for (int k = 0; p->tables[k]; k++)
+		fth_str_addf(out, "%s%s", k ? ", " : "", p->tables[k]);
+	for (const struct fth_repro_alias *a = p->aliases; a && a->name; a++)
+		if (a == p->aliases || strcmp(a->name, a[-1].name))
+			fth_str_addf(out, ", %s", a->name);
+}
+
 static int check_tables(const struct fth_args *a, const struct fth_repro_paper *p, struct fth_error *err)
 {
 	for (size_t i = 1; i < a->operands.len; i++) {
 		struct fth_nearest near;
+		struct fth_str all = {0};
 		char hint[128];
 		bool known = false;
 		fth_nearest_init(&near, a->operands.data[i], strlen(a->operands.data[i]));
 		for (int k = 0; p->tables[k]; k++) {
-			known |= !strcmp(p->tables[k], a->operands.data[i]);
+			known |= is_named(p, a->operands.data[i], p->tables[k]);
 			fth_nearest_try(&near, p->tables[k]);
 		}
-		if (!known)
-			return fth_fail(err, -EINVAL, "repro %s: no table or figure '%s'%s", p->name, a->operands.data[i],
-					fth_nearest_hint(&near, "", hint, sizeof(hint)));
+		if (known)
+			continue;
+		list_tables(p, &all);
+		int r = fth_fail(err, -EINVAL, "repro %s: no table or figure '%s'%s; there are: %s", p->name, a->operands.data[i],
+				 fth_nearest_hint(&near, "", hint, sizeof(hint)), all.data);
+		fth_str_release(&all);
+		return r;
 	}
 	return 0;
 }
@@ -97,7 +120,7 @@ static const char **choose_tables(const struct fth_args *a, const struct fth_rep
 	for (size_t k = 0; k < count; k++) {
 		bool wanted = a->operands.len == 1;
 		for (size_t i = 1; i < a->operands.len; i++)
-			wanted |= !strcmp(a->operands.data[i], p->tables[k]);
+			wanted |= is_named(p, a->operands.data[i], p->tables[k]);
 		if (wanted)
 			list[n++] = p->tables[k];
 	}
@@ -156,19 +179,33 @@ static const char *nth_paper(unsigned i)
 	return fth_repro_papers[i] ? fth_repro_papers[i]->name : NULL;
 }
 
+static bool has_table(const struct fth_repro_paper *p, const char *name)
+{
+	for (int t = 0; p->tables[t]; t++)
+		if (!strcmp(p->tables[t], name))
+			return true;
+	return false;
+}
+
+/* Several papers have a figure 4: each name once. */
 static const char *nth_table(unsigned i)
 {
 	for (int p = 0; fth_repro_papers[p]; p++)
-		for (int t = 0; fth_repro_papers[p]->tables[t]; t++)
-			if (i-- == 0)
-				return fth_repro_papers[p]->tables[t];
+		for (int t = 0; fth_repro_papers[p]->tables[t]; t++) {
+			const char *name = fth_repro_papers[p]->tables[t];
+			bool before = false;
+			for (int q = 0; q < p; q++)
+				before |= has_table(fth_repro_papers[q], name);
+			if (!before && i-- == 0)
+				return name;
+		}
 	return NULL;
 }
 
 static const struct fth_operand operands[] = {
 	{.name = "PAPER", .type = FTH_OPT_CHOICE, .nth_choice = nth_paper, .help = "the paper to repeat"},
 	{.name = "TABLE", .type = FTH_OPT_CHOICE, .nth_choice = nth_table, .optional = true, .many = true,
-	 .help = "only these tables and figures; without any, all"},
+	 .help = "only these tables and figures of the paper; without any, all; a name that the paper does not have is answered with its own"},
 	{0},
 };
 static const char *const formats[] = {"table", "json", "csv", "html", NULL};

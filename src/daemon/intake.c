@@ -41,9 +41,7 @@ static void add_node(const struct fth_world *w, const json_t *doc, struct fth_re
 {
 	for (uint32_t i = FTH_RES_EXTRA; i < w->kinds.nres; i++)
 		if (!strcmp(fth_sym_str(w->syms, w->kinds.res_names[i]), FTH_NODE_RESOURCE))
-			demand->v[i] = json_is_true(json_object_get(doc, "exclusive")) ? FTH_NODE_WHOLE
-				       : json_is_true(json_object_get(doc, "spread"))  ? FTH_NODE_WHOLE / 2 + 1
-										       : 1;
+			demand->v[i] = json_is_true(json_object_get(doc, "exclusive")) ? FTH_NODE_WHOLE : 1;
 }
 
 static int read_group(struct fth_world *w, const json_t *doc, const json_t *t, struct fth_task_group *g, struct fth_error *err)
@@ -95,6 +93,8 @@ int fth_job_read(struct fth_world *w, const struct fth_cluster *c, const json_t 
 	struct fth_job_spec job = {.key = fth_sym_intern(w->syms, key), .user = sym_of(w, doc, "user"), .submit = submit, .deadline = FTH_NEVER};
 	int64_t priority = json_integer_value(json_object_get(doc, "priority"));
 	job.priority = (int32_t)FTH_MAX(FTH_MIN(priority, INT32_MAX), INT32_MIN);
+	if (json_is_true(json_object_get(doc, "apart")))
+		job.anti_affinity = job.key; /* its own tasks keep apart */
 	if (kind_of(doc, &job.kind))
 		return fth_fail(err, -EINVAL, "kind: independent, coupled, rigid or service");
 	if (!n || n > GROUPS_MAX)

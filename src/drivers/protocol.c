@@ -75,6 +75,8 @@ bool fth_name_is_plain(const char *s)
 /* One driver at a time works on a state: of a daemon that was killed the old driver may need a moment to end. */
 static int lock_state(struct session *s, const char *state, struct fth_error *err)
 {
+	if (state[0] != '/')
+		return fth_fail(err, -EINVAL, "state: an absolute path is needed");
 	struct fth_str path = {0};
 	int r = fth_keep_dir(state, err);
 	fth_str_addf(&path, "%s/lock", state);
@@ -108,7 +110,7 @@ static int greet(struct session *s, struct fth_request *q, struct fth_error *err
 		return fth_fail(err, -EPROTO, "this driver speaks protocol %d", FTH_PROTOCOL);
 	if (strcmp(role, s->driver->role))
 		return fth_fail(err, -EINVAL, "driver %s is for the role '%s', not '%s'", s->driver->name, s->driver->role, role);
-	int r = s->lock >= 0 || h.dry_run ? 0 : lock_state(s, h.state, err);
+	int r = s->lock >= 0 || h.dry_run || s->driver->stateless ? 0 : lock_state(s, h.state, err);
 	if (!r)
 		r = s->driver->hello(s->self, &h, q, err);
 	if (r)

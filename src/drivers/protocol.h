@@ -40,6 +40,7 @@ struct fth_driver_op {
 struct fth_driver {
 	const char *name;
 	const char *role; /* "capacity" or "workload" */
+	bool stateless;   /* it keeps nothing in its state directory: that is neither made nor locked */
 	/* May add to q->out ("nodes"). */
 	int (*hello)(void *self, const struct fth_hello *h, struct fth_request *q, struct fth_error *err);
 	const struct fth_driver_op *ops;

@@ -17,6 +17,14 @@ static fth_money spent(const struct fth_engine *e, fth_time now)
 	return sum;
 }
 
+static fth_money closed_before(const struct fth_engine *e, fth_time at)
+{
+	fth_money sum = 0;
+	for (size_t i = 0; i < e->ledger.charges.len; i++)
+		sum += e->ledger.charges.data[i].to < at ? e->ledger.charges.data[i].amount : 0;
+	return sum;
+}
+
 /* An instance that several offers may still give counts at the dearest of them. */
 static fth_price price_of(const struct fth_engine *e, const struct fth_instance *i)
 {
@@ -79,9 +87,10 @@ void fth_limits_begin(struct fth_engine *e, fth_time now)
 	if (l->usd_per_month) {
 		int64_t month = fth_month_of(l->epoch_us + now) + 1;
 		fth_money all = spent(e, now);
-		/* What was spent before this month's first round belongs to the months before it. */
+		/* What was spent before this month's first round belongs to the months before it. Of a limit that is new, the
+		 * charges tell: each counts in the month in which it was closed. */
 		if (month != s->month)
-			s->month_base = s->month ? all : 0;
+			s->month_base = s->month ? all : closed_before(e, fth_month_start_day(month - 1) * FTH_DAY - l->epoch_us);
 		s->month = month;
 		s->month_spent = all - s->month_base;
 	}

@@ -194,7 +194,9 @@ static void reduce_offer(struct fth_engine *e, const struct fth_event *ev)
 	struct fth_offer *o = &e->cluster.catalog.offers.data[ev->offer];
 	fth_ledger_reprice(&e->ledger, ev->offer, o->price, ev->price, ev->time);
 	o->price = ev->price;
-	o->available = ev->available;
+	/* Containers are for policies that buy them, whatever the market says. */
+	bool container = e->cluster.catalog.types.data[o->type].container;
+	o->available = ev->available && (!container || (e->cfg.policy->flags & FTH_POLICY_WANTS_CONTAINERS));
 }
 
 /* A cancelled job's tasks vanish where they are. */

@@ -8,7 +8,7 @@ struct walker {
 	fth_price on_demand, fixed; /* fixed: where no series tells the price */
 	fth_price now;
 	bool up;
-	__int128 spent; /* price x time */
+	__int128 spent; /* price x time, while it could be had: nobody pays else */
 	fth_time up_time;
 };
 
@@ -88,7 +88,8 @@ static void add_changes(const struct fth_market_data *m, const struct fth_market
 	}
 }
 
-static void find_walkers(const struct fth_market_data *m, const struct fth_catalog *c, double share, walker_list *ret, uint32_t *ret_without)
+static void find_walkers(const struct fth_market_data *m, const struct fth_catalog *c, double share, walker_list *ret,
+			 struct fth_market_summary *sum)
 {
 	for (fth_offer_id i = 0; i < c->noffers; i++) {
 		struct walker w = {.offer = i};
@@ -101,9 +102,10 @@ static void find_walkers(const struct fth_market_data *m, const struct fth_catal
 		if (!w.price && !w.probes)
 			continue;
 		if (!w.price && w.fixed <= 0) {
-			(*ret_without)++;
+			sum->without_price++;
 			continue;
 		}
+		sum->at_on_demand += !w.price && share <= 0 && w.fixed >= w.on_demand;
 		fth_vec_push(ret, w);
 	}
 }
@@ -140,7 +142,7 @@ static void walk(const struct fth_market_data *m, const struct fth_market_window
 		const struct change *c = &changes.data[k];
 		struct walker *x = &walkers->data[c->walker];
 		bool was = x->up;
-		x->spent += (__int128)x->now * (c->at - booked[c->walker]);
+		x->spent += x->up ? (__int128)x->now * (c->at - booked[c->walker]) : 0;
 		x->up_time += x->up ? c->at - booked[c->walker] : 0;
 		booked[c->walker] = c->at;
 		if (c->at < w->to) {
@@ -172,7 +174,7 @@ int fth_market_summarize(const struct fth_market_data *m, const struct fth_catal
 	*ret = (struct fth_market_summary){0};
 	if (w->to <= w->from)
 		return fth_fail(err, -EINVAL, "the window of the market is empty");
-	find_walkers(m, c, w->price_share, &walkers, &ret->without_price);
+	find_walkers(m, c, w->price_share, &walkers, ret);
 	if (!walkers.len)
 		return fth_fail(err, -EINVAL, "the market tells nothing of a spot offer whose price is known");
 	ret->states.n = (uint32_t)walkers.len;
@@ -186,7 +188,7 @@ int fth_market_summarize(const struct fth_market_data *m, const struct fth_catal
 			.type = fth_spot_table_text(&ret->table, fth_sym_str(syms, t->name)),
 			.zone = fth_spot_table_text(&ret->table, fth_sym_str(syms, o->zone)),
 			.capacity = capacity_of(t),
-			.price = (double)x->spent / length / 1e9,
+			.price = x->up_time ? (double)x->spent / (double)x->up_time / 1e9 : 0,
 			.on_demand = x->on_demand == FTH_NEVER ? 0 : fth_usd(x->on_demand),
 			.availability = (double)x->up_time / length,
 			.memory = t->capacity.v[FTH_MEM],

@@ -29,6 +29,7 @@ struct fth_market_summary {
 	struct fth_spot_table table;    /* availabilities as measured, from 0 to 1 */
 	FTH_VEC(fth_offer_id) offers;   /* of the catalog, one per row */
 	struct fth_market_states states;
+	uint32_t at_on_demand;          /* no market tells their price, and the catalog's is no less than on demand */
 	uint32_t without_price;         /* spot offers left out: neither market nor catalog tells a price */
 };
 /* Capacity is counted in whole CPUs (GPUs where a type has no CPUs told). -EINVAL: the window is empty or no spot offer has a series. */

@@ -265,6 +265,20 @@ static bool kind_fits_somewhere(const struct fth_kind *k, const struct fth_catal
 	return false;
 }
 
+int fth_workload_check_widths(const struct fth_workload *w, uint64_t most, const char *file, struct fth_error *err)
+{
+	for (size_t i = 0; i < w->jobs.len; i++) {
+		const struct fth_job_spec *j = &w->jobs.data[i];
+		uint64_t tasks = 0;
+		for (uint32_t g = 0; j->kind == FTH_JOB_RIGID && g < j->ngroups; g++)
+			tasks += w->groups.data[j->first_group + g].count;
+		if (tasks > most)
+			return fth_fail_at(err, -EINVAL, file, j->line, "job %s needs %llu machines at once, the cluster may have %llu (max_instances)",
+					   fth_sym_str(w->syms, j->key), (unsigned long long)tasks, (unsigned long long)most);
+	}
+	return 0;
+}
+
 int fth_workload_check(const struct fth_workload *w, const struct fth_catalog *c, const char *file,
 		       struct fth_error *err)
 {

@@ -137,6 +137,8 @@ struct fth_workload_summary {
 };
 void fth_workload_summarize(const struct fth_workload *w, struct fth_workload_summary *ret);
 
+/* Fails, naming the job, if a rigid job needs more machines at once than there may be: it would wait for ever. */
+int fth_workload_check_widths(const struct fth_workload *w, uint64_t most, const char *file, struct fth_error *err);
 /* Fails, naming the job, if a task fits no type of the catalog. */
 int fth_workload_check(const struct fth_workload *w, const struct fth_catalog *c, const char *file,
 		       struct fth_error *err);

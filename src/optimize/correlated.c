@@ -3,10 +3,7 @@
 
 #include <math.h>
 
-struct shock {
-	uint32_t a, b;
-	double s;
-};
+#include "optimize/common_cause.h"
 
 struct fth_joint {
 	uint32_t n;
@@ -14,9 +11,9 @@ struct fth_joint {
 	uint8_t *up; /* nstates x n */
 	double *weight;
 	size_t nstates;
-	/* Shocks. */
-	double *p;
-	FTH_VEC(struct shock) shocks;
+	/* Causes. */
+	double *p; /* availabilities; NULL: there are states */
+	struct fth_causes causes;
 };
 
 void fth_joint_free(struct fth_joint *j)
@@ -26,7 +23,7 @@ void fth_joint_free(struct fth_joint *j)
 	free(j->up);
 	free(j->weight);
 	free(j->p);
-	fth_vec_release(&j->shocks);
+	fth_causes_release(&j->causes);
 	free(j);
 }
 
@@ -35,34 +32,7 @@ uint32_t fth_joint_kinds(const struct fth_joint *j)
 	return j->n;
 }
 
-/* ---- shocks ---- */
-
-/* What is left of a kind's availability when the causes it shares have been taken out must not exceed 1. */
-static int check_own(const struct fth_joint *j, struct fth_error *err)
-{
-	for (uint32_t i = 0; i < j->n; i++) {
-		double shared = 1;
-		for (size_t k = 0; k < j->shocks.len; k++)
-			if (j->shocks.data[k].a == i || j->shocks.data[k].b == i)
-				shared *= 1 - j->shocks.data[k].s;
-		if (j->p[i] > shared * (1 + 1e-12))
-			return fth_fail(err, -EDOM, "row %u: an availability of %g is too high for correlations that alone bring it down to %g: pairs cannot "
-				"say this, measured states can",
-					i + 1, j->p[i], shared);
-	}
-	return 0;
-}
-
-/* P(both up) is p_a p_b / (1 - s) when s is the only cause they share; the covariance is the excess over p_a p_b. */
-static int add_pair(struct fth_joint *j, uint32_t a, uint32_t b, double rho)
-{
-	double pa = j->p[a], pb = j->p[b];
-	double cov = rho * sqrt(pa * (1 - pa) * pb * (1 - pb));
-	struct shock k = {.a = a, .b = b, .s = cov / (pa * pb + cov)};
-	if (rho > 0)
-		fth_vec_push(&j->shocks, k);
-	return 0;
-}
+/* ---- common causes ---- */
 
 int fth_joint_from_matrix(struct fth_joint **ret, const double *matrix, const double *p, uint32_t n, struct fth_error *err)
 {
@@ -82,29 +52,26 @@ int fth_joint_from_matrix(struct fth_joint **ret, const double *matrix, const do
 				r = fth_fail(err, -EINVAL, "row %u, column %u: %g is not a correlation from -1 to below 1", i + 1, k + 1, rho);
 			else if (!(fabs(rho - matrix[(size_t)k * n + i]) <= 1e-9))
 				r = fth_fail(err, -EINVAL, "row %u, column %u: the matrix is not symmetric", i + 1, k + 1);
-			else
-				r = add_pair(j, k, i, rho);
 		}
 	}
-	if (!r)
-		r = check_own(j, err);
 	if (r) {
 		fth_joint_free(j);
 		return r;
 	}
+	fth_causes_fit(&j->causes, matrix, p, n);
 	*ret = j;
 	return 0;
 }
 
-/* The causes that matter for a pool, and what is decided about them. */
-struct causes {
-	struct shock *k;
-	size_t n;
-	struct fth_pool_part *parts; /* of the kinds in the pool, without what they share within it */
+/* A pool or set of kinds while the cases of the causes are gone through. */
+struct cases {
+	const struct fth_joint *j;
+	uint32_t *members; /* heaviest first */
+	uint32_t cause[FTH_CAUSES_MAX], n; /* those that two or more members share: the others' doing is as good as a kind's own */
+	struct fth_pool_part *parts;       /* of the members, in the case at hand */
 	uint32_t nparts;
-	uint32_t *down;              /* how many causes hold each part down */
 	uint64_t m;
-	bool all_down;               /* asked for: that all are down, not that the capacity is missing */
+	bool all_down; /* asked for: that all are down, not that the capacity is missing */
 };
 
 static int heavier(const void *a, const void *b)
@@ -113,74 +80,73 @@ static int heavier(const void *a, const void *b)
 	return x->weight < y->weight ? 1 : x->weight > y->weight ? -1 : 0;
 }
 
-static double settle(const struct causes *c)
+/* Probability that independent parts, heaviest first, have fewer than m units. */
+static double independent_shortfall(const struct fth_pool_part *parts, uint32_t n, uint64_t m)
 {
-	struct fth_pool_part *left = fth_alloc((c->nparts + 1) * sizeof(*left));
-	uint32_t n = 0;
+	double bad = fth_pool_shortfall(parts, n, m, 1e-16, 1, 1000000);
+	return bad < 0 ? 1 - fth_pool_availability(parts, n, m) : bad;
+}
+
+static double settle(const struct cases *c)
+{
 	double all = 1;
+	if (!c->all_down)
+		return independent_shortfall(c->parts, c->nparts, c->m);
 	for (uint32_t i = 0; i < c->nparts; i++)
-		if (!c->down[i]) {
-			left[n++] = c->parts[i];
-			all *= 1 - c->parts[i].p;
-		}
-	double bad = all;
-	if (!c->all_down) {
-		qsort(left, n, sizeof(*left), heavier);
-		bad = fth_pool_shortfall(left, n, c->m, 1e-16, 1, 1000000);
-		if (bad < 0)
-			bad = 1 - fth_pool_availability(left, n, c->m);
-	}
-	free(left);
-	return bad;
+		all *= 1 - c->parts[i].p;
+	return all;
 }
 
 /* Probability of the bad event over all cases of the causes from k on. A case below 1e-15 counts as bad for a pool and as not so
  * for a set, so that errors are on the safe side of both uses. */
-static double by_cause(struct causes *c, size_t k, double prob)
+static double by_cause(struct cases *c, uint32_t k, double prob)
 {
 	if (prob < 1e-15)
 		return c->all_down ? 0 : prob;
 	if (k == c->n)
 		return prob * settle(c);
-	double bad = by_cause(c, k + 1, prob * (1 - c->k[k].s));
-	c->down[c->k[k].a]++;
-	c->down[c->k[k].b]++;
-	bad += by_cause(c, k + 1, prob * c->k[k].s);
-	c->down[c->k[k].a]--;
-	c->down[c->k[k].b]--;
+	const struct fth_causes *causes = &c->j->causes;
+	double was[c->nparts + 1], s = causes->s[c->cause[k]];
+	double bad = by_cause(c, k + 1, prob * (1 - s));
+	for (uint32_t i = 0; i < c->nparts; i++) {
+		was[i] = c->parts[i].p;
+		c->parts[i].p *= 1 - causes->t[c->members[i] * FTH_CAUSES_MAX + c->cause[k]];
+	}
+	bad += by_cause(c, k + 1, prob * s);
+	for (uint32_t i = 0; i < c->nparts; i++)
+		c->parts[i].p = was[i];
 	return bad;
 }
 
 /* members: kinds of the pool or set; weights may be NULL. */
-static double bad_by_shocks(const struct fth_joint *j, const uint32_t *members, uint32_t n, const struct fth_pool_part *weights,
+static double bad_by_causes(const struct fth_joint *j, const uint32_t *set, uint32_t n, const struct fth_pool_part *weights,
 			    uint64_t m, double failure)
 {
-	uint32_t *place = fth_alloc(j->n * sizeof(*place)), *down = fth_alloc((n + 1) * sizeof(*down));
-	struct fth_pool_part *parts = fth_alloc((n + 1) * sizeof(*parts));
-	struct shock *shocks = fth_alloc((j->shocks.len + 1) * sizeof(*shocks));
-	struct causes c = {.k = shocks, .parts = parts, .nparts = n, .down = down, .m = m, .all_down = !weights};
-	memset(place, 0xff, j->n * sizeof(*place));
+	const struct fth_causes *causes = &j->causes;
+	uint32_t *members = fth_alloc((n + 1) * sizeof(*members));
+	struct cases c = {.j = j, .members = members, .nparts = n, .m = m, .all_down = !weights,
+			  .parts = fth_alloc(((size_t)n + 1) * sizeof(*c.parts))};
 	for (uint32_t i = 0; i < n; i++) {
-		place[members[i]] = i;
-		parts[i] = (struct fth_pool_part){weights ? weights[members[i]].weight : 1, j->p[members[i]]};
-	}
-	for (size_t k = 0; k < j->shocks.len; k++) {
-		struct shock s = j->shocks.data[k];
-		if (place[s.a] == FTH_NONE || place[s.b] == FTH_NONE)
-			continue; /* shared with a kind that is not here: as good as its own */
-		s.a = place[s.a];
-		s.b = place[s.b];
-		parts[s.a].p = FTH_MIN(parts[s.a].p / (1 - s.s), 1);
-		parts[s.b].p = FTH_MIN(parts[s.b].p / (1 - s.s), 1);
-		shocks[c.n++] = s;
+		uint32_t at = i;
+		for (; at && weights && weights[members[at - 1]].weight < weights[set[i]].weight; at--)
+			members[at] = members[at - 1];
+		members[at] = set[i];
 	}
 	for (uint32_t i = 0; i < n; i++)
-		parts[i].p *= 1 - failure;
+		c.parts[i] = (struct fth_pool_part){weights ? weights[members[i]].weight : 1, j->p[members[i]] * (1 - failure)};
+	for (uint32_t k = 0; k < causes->n; k++) {
+		uint32_t sharing = 0;
+		for (uint32_t i = 0; i < n; i++)
+			sharing += causes->t[members[i] * FTH_CAUSES_MAX + k] > 0;
+		if (sharing < 2)
+			continue;
+		c.cause[c.n++] = k;
+		for (uint32_t i = 0; i < n; i++)
+			c.parts[i].p = FTH_MIN(c.parts[i].p / (1 - causes->s[k] * causes->t[members[i] * FTH_CAUSES_MAX + k]), 1);
+	}
 	double bad = by_cause(&c, 0, 1);
-	free(place);
-	free(down);
-	free(parts);
-	free(shocks);
+	free(members);
+	free(c.parts);
 	return bad;
 }
 
@@ -256,14 +222,12 @@ void fth_joint_correlations(const struct fth_joint *j, double *matrix)
 	for (uint32_t a = 0; a < j->n; a++)
 		for (uint32_t b = 0; b < j->n; b++) {
 			double both = 0, sd = sqrt(FTH_MAX(p[a] * (1 - p[a]) * p[b] * (1 - p[b]), 0));
-			uint32_t pair[2] = {a, b};
-			if (j->p) { /* P(both up) = p_a + p_b - 1 + P(both down) */
-				both = a == b ? p[a] : p[a] + p[b] - 1 + fth_joint_all_down(j, pair, 2, 0);
-			} else {
-				for (size_t s = 0; s < j->nstates; s++)
-					both += j->up[s * j->n + a] && j->up[s * j->n + b] ? j->weight[s] : 0;
-			}
-			matrix[(size_t)a * j->n + b] = a == b ? 1 : sd > 1e-12 ? (both - p[a] * p[b]) / sd : 0;
+			for (size_t s = 0; s < j->nstates; s++)
+				both += j->up[s * j->n + a] && j->up[s * j->n + b] ? j->weight[s] : 0;
+			matrix[(size_t)a * j->n + b] = a == b  ? 1
+						       : j->p  ? fth_causes_correlation(&j->causes, p, a, b)
+						       : sd > 1e-12 ? (both - p[a] * p[b]) / sd
+								    : 0;
 		}
 	free(p);
 }
@@ -282,9 +246,7 @@ static double state_shortfall(const struct fth_joint *j, const uint8_t *up, cons
 		if (up[i] && parts[i].weight)
 			left[n++] = (struct fth_pool_part){parts[i].weight, 1 - failure};
 	qsort(left, n, sizeof(*left), heavier);
-	double bad = fth_pool_shortfall(left, n, m, 1e-16, 1, 1000000);
-	if (bad < 0)
-		bad = 1 - fth_pool_availability(left, n, m);
+	double bad = independent_shortfall(left, n, m);
 	free(left);
 	return bad;
 }
@@ -299,13 +261,13 @@ double fth_joint_availability(const struct fth_joint *j, const struct fth_pool_p
 	if (!j->p) {
 		for (size_t s = 0; s < j->nstates; s++)
 			bad += j->weight[s] * state_shortfall(j, j->up + s * j->n, parts, m, failure);
-		return 1 - bad;
+		return FTH_MIN(1 - bad, FTH_JOINT_MEASURED_MAX);
 	}
 	uint32_t *members = fth_alloc((j->n + 1) * sizeof(*members)), n = 0;
 	for (uint32_t i = 0; i < j->n; i++)
 		if (parts[i].weight)
 			members[n++] = i;
-	bad = bad_by_shocks(j, members, n, parts, m, failure);
+	bad = bad_by_causes(j, members, n, parts, m, failure);
 	free(members);
 	return 1 - bad;
 }
@@ -313,7 +275,7 @@ double fth_joint_availability(const struct fth_joint *j, const struct fth_pool_p
 double fth_joint_all_down(const struct fth_joint *j, const uint32_t *set, uint32_t n, double failure)
 {
 	if (j->p)
-		return bad_by_shocks(j, set, n, NULL, 0, failure);
+		return bad_by_causes(j, set, n, NULL, 0, failure);
 	double sum = 0;
 	for (size_t s = 0; s < j->nstates; s++) {
 		double all = j->weight[s];

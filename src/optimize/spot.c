@@ -70,7 +70,7 @@ int fth_spot_check(const struct fth_spot_problem *p, struct fth_error *err)
 		memory |= p->offers[i].memory > 0;
 	}
 	if (!r && p->memory && !memory)
-		return fth_fail(err, -EINVAL, "a memory of the pool is asked for, but no offer tells its memory");
+		return fth_fail(err, -EINVAL, "a memory of the pool is asked for, but no offer tells its memory (column MemoryMiB)");
 	return r;
 }
 

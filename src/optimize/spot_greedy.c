@@ -94,13 +94,18 @@ static double availability_now(const struct growth *g, uint64_t m)
 	return 1 - fth_capacity_dist_below(g->upto[g->p->noffers], m);
 }
 
-static void grow(struct growth *g, uint32_t k)
+static void count_in(struct growth *g, uint32_t k)
 {
 	g->count[k]++;
 	g->total += at(g, k)->capacity;
 	g->memory += at(g, k)->memory;
 	g->cost += at(g, k)->price;
 	g->steps++;
+}
+
+/* The distributions of the pool as it is now; nothing before k has changed. */
+static void convolve_from(struct growth *g, uint32_t k)
+{
 	for (uint32_t i = k; i < g->p->noffers; i++) {
 		struct fth_capacity_dist *d = &g->dist[i + 1];
 		if (!g->count[i]) {
@@ -113,6 +118,12 @@ static void grow(struct growth *g, uint32_t k)
 		fth_capacity_dist_add(d, g->count[i] * at(g, i)->capacity, g->prob[i]);
 		g->upto[i + 1] = d;
 	}
+}
+
+static void grow(struct growth *g, uint32_t k)
+{
+	count_in(g, k);
+	convolve_from(g, k);
 }
 
 /* The pool becomes the plan; the growth is done with. */
@@ -258,7 +269,8 @@ int fth_spot_cheapest(const struct fth_spot_problem *p, struct fth_spot_plan *re
 		return r;
 	growth_init(&g, p, key_price);
 	while (g.total < p->capacity)
-		grow(&g, 0);
+		count_in(&g, 0);
+	convolve_from(&g, 0);
 	finish(&g, ret);
 	return 0;
 }
@@ -273,7 +285,8 @@ int fth_spot_diverse(const struct fth_spot_problem *p, struct fth_spot_plan *ret
 	growth_init(&g, p, key_price);
 	uint32_t n = FTH_MIN((uint32_t)DIVERSE, p->noffers);
 	for (uint32_t k = 0; g.total < p->capacity; k = (k + 1) % n)
-		grow(&g, k);
+		count_in(&g, k);
+	convolve_from(&g, 0);
 	finish(&g, ret);
 	return 0;
 }

@@ -453,22 +453,30 @@ static void add_start(struct search *s, struct pool *b, struct starts *t)
 	memcpy(t->count[at], b->count, s->p->noffers * sizeof(*t->count[at]));
 }
 
+/* Nothing is cheaper than what is proven. */
+static bool is_best(const struct search *s, double cost)
+{
+	return cost <= s->bound.cost * (1 + 1e-9);
+}
+
 static void find_starts(struct search *s, struct pool *b, struct starts *t)
 {
 	double *share = fth_alloc(s->p->noffers * sizeof(*share));
 	struct fth_spot_plan greedy;
 	if (!fth_spot_relax(s->p, 150 * s->effort, &s->bound, share, NULL) && from_shares(s, share, b))
 		add_start(s, b, t);
-	for (uint32_t i = 2; i < 2 * PARTS_MAX; i++) {
+	bool done = t->n && is_best(s, t->cost[0]);
+	for (uint32_t i = 2; i < 2 * PARTS_MAX && !done; i++) {
 		struct shape h;
 		anneal_shape(s, i / 2, i & 1, &h);
 		if (h.n) {
 			shape_to_pool(s, &h, b);
 			add_start(s, b, t);
 		}
+		done = t->n && is_best(s, t->cost[0]);
 	}
 	/* The greedy's own pool, so that we are never dearer. */
-	if (s->p->capacity <= GREEDY_MAX && !fth_spot_tr(s->p, &greedy, NULL)) {
+	if (!done && s->p->capacity <= GREEDY_MAX && !fth_spot_tr(s->p, &greedy, NULL)) {
 		if (!greedy.fallback && greedy.met) {
 			uint32_t members = 0;
 			for (uint32_t i = 0; i < s->p->noffers; i++)
@@ -496,7 +504,8 @@ static void search_all(struct search *s, struct best *best)
 		pool_set(s, &b, t.count[i]);
 		keep_if_better(s, &b, best);
 		bool wide = best->cost > 1.03 * s->bound.cost; /* far from what is proven: look on */
-		if (i < (s->p->capacity < 2000 ? POLISHED : POLISHED / 2) || (wide && s->p->capacity < 2000)) {
+		bool few = s->p->capacity < 2000;
+		if (!is_best(s, best->cost) && (i < (few ? POLISHED : POLISHED / 2) || (wide && few))) {
 			polish(s, &b, steps, 0.003);
 			keep_if_better(s, &b, best);
 		}

@@ -7,17 +7,37 @@
 
 #include "report/format.h"
 
-size_t fth_comparison_baseline(const struct fth_comparison *c)
-{
-	for (size_t i = 0; i < c->nruns; i++)
-		if (!strcmp(c->runs[i].policy, "no-packing"))
-			return i;
-	return 0;
-}
-
 static bool is_whole(const struct fth_run *r)
 {
 	return !r->jobs_unfinished && !r->fallback[0];
+}
+
+size_t fth_comparison_baseline(const struct fth_comparison *c)
+{
+	size_t first = c->nruns;
+	for (size_t i = c->nruns; i-- > 0;)
+		if (is_whole(&c->runs[i]))
+			first = i;
+	for (size_t i = 0; i < c->nruns; i++)
+		if (!strcmp(c->runs[i].policy, "no-packing") && (is_whole(&c->runs[i]) || first == c->nruns))
+			return i;
+	return first < c->nruns ? first : 0;
+}
+
+double fth_comparison_saved(const struct fth_comparison *c, size_t run)
+{
+	size_t base = fth_comparison_baseline(c);
+	bool both = is_whole(&c->runs[run]) && is_whole(&c->runs[base]) && c->runs[base].cost > 0;
+	return run == base || !both ? NAN : 1 - (double)c->runs[run].cost / (double)c->runs[base].cost;
+}
+
+/* Work done, services there for as long as they ask for: what a cost is worth comparing by. */
+static int worth(const struct fth_run *r)
+{
+	bool kept = true;
+	for (size_t i = 0; i < r->services.len; i++)
+		kept &= !fth_run_service_missed(&r->services.data[i]);
+	return is_whole(r) ? 1 + kept : 0;
 }
 
 size_t fth_comparison_cheapest(const struct fth_comparison *c)
@@ -25,7 +45,7 @@ size_t fth_comparison_cheapest(const struct fth_comparison *c)
 	size_t best = 0;
 	for (size_t i = 1; i < c->nruns; i++) {
 		const struct fth_run *a = &c->runs[i], *b = &c->runs[best];
-		bool better = is_whole(a) != is_whole(b) ? is_whole(a) : a->cost < b->cost;
+		bool better = worth(a) != worth(b) ? worth(a) > worth(b) : a->cost < b->cost;
 		if (better)
 			best = i;
 	}
@@ -194,6 +214,18 @@ static void json_classes(const struct fth_run *r, struct fth_json *j)
 	fth_json_end(j, '}');
 }
 
+void fth_run_service_remark(const struct fth_run_service *s, struct fth_str *out)
+{
+	fth_str_addf(out, "service %s ", s->name);
+	if (s->first == FTH_NEVER) {
+		fth_str_add(out, "never had all of its tasks running");
+		return;
+	}
+	fth_str_add(out, "was there ");
+	fth_human_availability(out, fth_run_service_availability(s));
+	fth_str_addf(out, " of the time, below the %.10g asked for", s->target);
+}
+
 static void json_services(const struct fth_run *r, struct fth_json *j)
 {
 	if (!r->services.len)
@@ -310,6 +342,7 @@ static void json_run(const struct fth_comparison *c, size_t run, struct fth_json
 	fth_json_real(j, "boot", r->waste_boot_usd);
 	fth_json_real(j, "idle", r->waste_idle_usd);
 	fth_json_real(j, "fragmentation", r->waste_fragmentation_usd);
+	fth_json_real(j, "rounding", r->waste_rounding_usd);
 	fth_json_end(j, '}');
 	fth_json_real(j, "wall_s", r->wall_s);
 	fth_json_real(j, "peak_rss_mb", r->peak_rss_mb);
@@ -379,7 +412,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 	fth_str_add(out, "policy,params,cost_usd,jobs,jobs_unfinished,jct_mean_s,jct_p50_s,jct_p95_s,jct_p99_s,"
 			 "wait_mean_s,idle_mean_s,instances_launched,launch_failures,migrations,preemptions,"
 			 "tasks_per_instance,alloc_gpu,alloc_cpu,alloc_mem,norm_throughput,rejected_actions,"
-			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,utilization,fallback,wall_s,"
+			 "waste_boot_usd,waste_idle_usd,waste_fragmentation_usd,waste_rounding_usd,utilization,fallback,wall_s,"
 			 "peak_rss_mb,rate_usd_per_node_hour,used_node_hours,billed_node_hours,list_cost_usd,hours_by_contract,bound_usd,gap,service_availability\r\n");
 	for (size_t i = 0; i < c->nruns; i++) {
 		const struct fth_run *r = &c->runs[i];
@@ -403,6 +436,7 @@ void fth_comparison_csv(const struct fth_comparison *c, struct fth_str *out)
 		fth_csvout_real(&v, r->waste_boot_usd);
 		fth_csvout_real(&v, r->waste_idle_usd);
 		fth_csvout_real(&v, r->waste_fragmentation_usd);
+		fth_csvout_real(&v, r->waste_rounding_usd);
 		fth_csvout_real(&v, r->utilization);
 		fth_csvout_text(&v, r->fallback);
 		fth_csvout_real(&v, r->wall_s);

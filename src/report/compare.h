@@ -35,8 +35,10 @@ struct fth_comparison {
 	size_t nruns;
 };
 
-/* What others are measured against: the run of no-packing, else the first. */
+/* What others are measured against: the run of no-packing, else the first; of those that ended every job, if any did. */
 size_t fth_comparison_baseline(const struct fth_comparison *c);
+/* Share of the baseline's cost that a run saves; NAN for the baseline itself, and where one of the two left jobs. */
+double fth_comparison_saved(const struct fth_comparison *c, size_t run);
 /* The cheapest of the runs that ended every job (of all, if none did). */
 size_t fth_comparison_cheapest(const struct fth_comparison *c);
 /* Whether that run finished all jobs under its own policy: else there is no cheapest one to speak of. */
@@ -66,6 +68,8 @@ void fth_run_jobs_csv(const struct fth_run *r, const struct fth_symtab *syms, st
 void fth_run_instances_csv(const struct fth_run *r, struct fth_str *out);
 
 /* "1,000 h 3y-heavy, 20 h on-demand": hours by how they were paid for. */
+/* What a service that was not there enough had, as a sentence. */
+void fth_run_service_remark(const struct fth_run_service *s, struct fth_str *out);
 void fth_run_paid_as(const struct fth_run *r, struct fth_str *out);
 /* Dollars per node-hour in which a job ran; 0: none did. */
 double fth_run_node_rate(const struct fth_run *r);

@@ -117,20 +117,37 @@ static void tiles(const struct fth_figures *f, struct fth_str *out)
 	fth_str_release(&v);
 }
 
+static void service_warnings(const struct fth_run *r, struct fth_str *out)
+{
+	for (size_t k = 0; k < r->services.len; k++) {
+		struct fth_str text = {0};
+		if (!fth_run_service_missed(&r->services.data[k]))
+			continue;
+		fth_run_service_remark(&r->services.data[k], &text);
+		fth_html_text(out, text.data);
+		fth_str_add(out, ". ");
+		fth_str_release(&text);
+	}
+}
+
 /* What a reader must know before trusting a figure. */
 static void warnings(const struct fth_figures *f, struct fth_str *out)
 {
 	for (size_t i = 0; i < f->c->nruns; i++) {
 		const struct fth_run *r = &f->c->runs[i];
-		if (!r->jobs_unfinished && !r->fallback[0] && !r->rejected_actions)
+		bool missed = false;
+		for (size_t k = 0; k < r->services.len; k++)
+			missed |= fth_run_service_missed(&r->services.data[k]);
+		if (!r->jobs_unfinished && !r->fallback[0] && !r->rejected_actions && !missed)
 			continue;
 		fth_str_add(out, "<p class=\"warn\"><b>");
 		fth_html_text(out, f->labels[i].data);
 		fth_str_add(out, "</b>: ");
 		if (r->jobs_unfinished) {
 			fth_human_int(out, (int64_t)r->jobs_unfinished);
-			fth_str_add(out, " jobs did not end; its cost cannot be compared. ");
+			fth_str_add(out, r->jobs_unfinished == 1 ? " job did not end; its cost cannot be compared. " : " jobs did not end; its cost cannot be compared. ");
 		}
+		service_warnings(r, out);
 		if (r->fallback[0]) {
 			fth_html_text(out, r->note.len ? r->note.data : "the policy failed; a fallback took over");
 			fth_str_add(out, ". ");
@@ -183,17 +200,16 @@ static void table_row(const struct fth_figures *f, size_t run, const struct fth_
 	const struct fth_comparison *c = f->c;
 	const struct fth_run *r = &c->runs[run];
 	size_t best = fth_comparison_decided(c) ? fth_comparison_cheapest(c) : SIZE_MAX;
-	size_t base = fth_comparison_baseline(c);
 	struct fth_str v = {0};
 	fth_str_add(out, run == best ? "<tr class=\"best\"><th scope=\"row\">" : "<tr><th scope=\"row\">");
 	fth_html_text(out, f->labels[run].data);
 	fth_str_add(out, run == best && c->nruns > 1 ? "<span class=\"tag\">cheapest</span></th>" : "</th>");
 	fth_human_usd(&v, fth_usd(r->cost), 2);
 	td(out, &v);
-	if (run == base || c->runs[base].cost <= 0)
+	if (isnan(fth_comparison_saved(c, run)))
 		fth_str_add(&v, "\xe2\x80\x93");
 	else
-		fth_human_percent(&v, 1 - (double)r->cost / (double)c->runs[base].cost, 1);
+		fth_human_percent(&v, fth_comparison_saved(c, run), 1);
 	td(out, &v);
 	if (isnan(fth_comparison_gap(c, run)))
 		fth_str_add(&v, "\xe2\x80\x93");
@@ -364,7 +380,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Cost", "every instance at its price, from the moment its bill starts to the moment it is given back, "
 			 "by the billing rule of its offer; summed to the nano-dollar; after contracts and discounts by month where a run has them."},
 		{"Saved", "against no-packing (every task alone on the cheapest machine that holds it) where it ran, else "
-			  "against the first policy."},
+			  "against the first policy; runs that left jobs save nothing that counts."},
 		{"Gap", "how far the cost is above a lower bound that no policy can pass, clairvoyant or not: every hour of work done "
 			"on the best-filled machines that exist, nothing for waiting, booting and moving."},
 		{"Completion time (JCT)", "from a job\xe2\x80\x99s submission to the end of its last task; p95: 95% of jobs "
@@ -378,7 +394,7 @@ static void definitions(const struct fth_comparison *c, struct fth_str *out)
 		{"Speed", "observed speed of a job\xe2\x80\x99s launched tasks, mean over jobs: 1 means that no neighbour slowed a job down."},
 		{"Where the money went", "booting: rented but not yet ready. Ready but empty: no task. Room left beside "
 					 "tasks: the part of a machine with tasks that even its most used resource leaves "
-					 "free. Used: the rest."},
+					 "free. Rounded up at the end: charged beyond the time a machine was there. Used: the rest."},
 		{"Short tasks", "those of jobs whose estimate is within the policy\xe2\x80\x99s cutoff; delay: from the job\xe2\x80\x99s arrival to the start of the "
 				"task. Transients active: spot slots that were up, mean between the first and the last arrival."},
 		{"Refused", "actions of the policy that were impossible or stale, and were not carried out."},

@@ -47,16 +47,14 @@ static void cell(const struct fth_comparison *c, const struct units *u, size_t r
 		 struct fth_str *out)
 {
 	const struct fth_run *r = &c->runs[run];
-	size_t base = fth_comparison_baseline(c);
-	double base_cost = (double)c->runs[base].cost;
 	switch (col) {
 	case COL_POLICY: fth_comparison_label(c, run, out); break;
 	case COL_COST: fth_human_usd(out, fth_usd(r->cost), 2); break;
 	case COL_SAVED:
-		if (run == base || base_cost <= 0)
+		if (isnan(fth_comparison_saved(c, run)))
 			fth_str_add(out, "-");
 		else
-			fth_human_percent(out, 1 - (double)r->cost / base_cost, 1);
+			fth_human_percent(out, fth_comparison_saved(c, run), 1);
 		break;
 	case COL_SERVICES:
 		fth_human_availability(out, fth_run_worst_service(r) ? fth_run_service_availability(fth_run_worst_service(r)) : NAN);
@@ -143,7 +141,8 @@ static void heading(const struct fth_comparison *c, bool colour, struct fth_str 
 	fth_str_add(out, w->tasks == 1 ? " task over " : " tasks over ");
 	double span = (double)(w->last_submit - w->first_submit) / (double)FTH_SEC;
 	fth_human_duration(out, span, span >= 4 * 86400 ? (struct fth_time_unit){"d", 86400} : fth_human_unit(span));
-	fth_str_addf(out, "; %u instance types, %u offers\n\n", c->catalog_types, c->catalog_offers);
+	fth_str_addf(out, "; %u instance type%s, %u offer%s\n\n", c->catalog_types, c->catalog_types == 1 ? "" : "s", c->catalog_offers,
+		     c->catalog_offers == 1 ? "" : "s");
 }
 
 /* What no policy can go below, as a sentence. */
@@ -166,6 +165,18 @@ static void bound_line(const struct fth_comparison *c, struct fth_str *out)
 		fth_str_addf(out, " (an estimate: %s)\n", b->why);
 }
 
+static void service_remarks(const struct fth_run *r, const char *label, struct fth_str *out)
+{
+	for (size_t i = 0; i < r->services.len; i++) {
+		const struct fth_run_service *s = &r->services.data[i];
+		if (!fth_run_service_missed(s))
+			continue;
+		fth_str_addf(out, "! %s: ", label);
+		fth_run_service_remark(s, out);
+		fth_str_addc(out, '\n');
+	}
+}
+
 /* What a reader must know before trusting a row. */
 static void remarks(const struct fth_comparison *c, struct fth_str *out)
 {
@@ -174,8 +185,9 @@ static void remarks(const struct fth_comparison *c, struct fth_str *out)
 		struct fth_str label = {0};
 		fth_comparison_label(c, i, &label);
 		if (r->jobs_unfinished)
-			fth_str_addf(out, "! %s: %llu jobs did not end\n", label.data,
-				     (unsigned long long)r->jobs_unfinished);
+			fth_str_addf(out, "! %s: %llu job%s did not end\n", label.data, (unsigned long long)r->jobs_unfinished,
+				     r->jobs_unfinished == 1 ? "" : "s");
+		service_remarks(r, label.data, out);
 		if (r->list_cost && r->cost != r->list_cost) {
 			fth_str_addf(out, "  %s: ", label.data);
 			fth_run_paid_as(r, out);
@@ -201,13 +213,18 @@ void fth_comparison_table(const struct fth_comparison *c, unsigned width, bool c
 	size_t widths[NCOLS], best = fth_comparison_decided(c) ? fth_comparison_cheapest(c) : SIZE_MAX;
 	struct fth_str *cells = fth_alloc((c->nruns * NCOLS + 1) * sizeof(*cells));
 	struct units u = units_of(c);
-	bool show[NCOLS];
+	bool show[NCOLS], residual = false;
+	for (size_t i = 0; i < c->nruns; i++)
+		residual |= c->runs[i].prorated;
 	for (int k = 0; k < NCOLS; k++)
 		widths[k] = strlen(titles[k]);
 	for (size_t n = 0; n < c->nruns * NCOLS; n++) {
 		cell(c, &u, n / NCOLS, (enum column)(n % NCOLS), &cells[n]);
-		if (n % NCOLS == COL_COST)
+		if (n % NCOLS == COL_COST) {
+			if (residual)
+				fth_str_addc(&cells[n], c->runs[n / NCOLS].prorated ? '~' : ' ');
 			fth_str_addc(&cells[n], n / NCOLS == best ? '*' : ' ');
+		}
 		widths[n % NCOLS] = FTH_MAX(widths[n % NCOLS], fth_text_width(cells[n].data));
 	}
 	choose_columns(c, widths, width, show);
@@ -235,9 +252,12 @@ void fth_comparison_table(const struct fth_comparison *c, unsigned width, bool c
 		fth_str_release(&cells[n]);
 	free(cells);
 	if (c->nruns > 1) {
-		fth_str_addf(out, "\n* cheapest; saved: against %s", c->runs[fth_comparison_baseline(c)].policy);
+		fth_str_add(out, "\n* cheapest; saved: against ");
+		fth_comparison_label(c, fth_comparison_baseline(c), out);
 		fth_str_add(out, "; JCT: submitted to done\n");
 	}
+	if (residual)
+		fth_str_add(out, "~ less what contracts are still worth after the run: more is paid than this\n");
 	bound_line(c, out);
 	remarks(c, out);
 }
@@ -354,6 +374,7 @@ static void money_block(const struct fth_comparison *c, size_t run, struct fth_s
 		{"  while booting", r->waste_boot_usd},
 		{"  ready but empty", r->waste_idle_usd},
 		{"  room beside tasks", r->waste_fragmentation_usd},
+		{"  rounded up at the end", r->waste_rounding_usd},
 	};
 	fth_human_usd(&v, cost, 2);
 	if (r->jobs) {

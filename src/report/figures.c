@@ -98,7 +98,7 @@ static void simple_bars(const struct fth_figures *f, struct fth_bars *b, const d
 /* " (-38.8%)" against the baseline */
 static void against(const struct fth_figures *f, size_t run, double value, double base, struct fth_str *out)
 {
-	if (run == fth_comparison_baseline(f->c) || base <= 0)
+	if (isnan(fth_comparison_saved(f->c, run)) || base <= 0)
 		return;
 	double d = value / base - 1;
 	fth_str_addf(out, "  (%s", d >= 0 ? "+" : "-");
@@ -146,26 +146,28 @@ void fth_figure_jct(const struct fth_figures *f, struct fth_str *out)
 
 void fth_figure_waste(const struct fth_figures *f, struct fth_str *out)
 {
-	static const char *const names[] = {"used", "room left beside tasks", "ready but empty", "booting"};
-	static const unsigned colours[] = {7, 3, 1, 5};
+	static const char *const names[] = {"used", "room left beside tasks", "ready but empty", "booting", "rounded up at the end"};
+	static const unsigned colours[] = {7, 3, 1, 5, 6};
+	enum { NPARTS = FTH_COUNT(names) };
 	size_t n = f->c->nruns;
-	double *v = fth_alloc((4 * n + 1) * sizeof(*v));
+	double *v = fth_alloc((NPARTS * n + 1) * sizeof(*v));
 	struct fth_str *texts = fth_alloc((n + 1) * sizeof(*texts));
 	for (size_t i = 0; i < n; i++) {
 		const struct fth_run *r = &f->c->runs[i];
-		double wasted = r->waste_boot_usd + r->waste_idle_usd + r->waste_fragmentation_usd;
+		double wasted = r->waste_boot_usd + r->waste_idle_usd + r->waste_fragmentation_usd + r->waste_rounding_usd;
 		double cost = FTH_MAX(fth_usd(r->cost), wasted);
-		v[4 * i] = cost - wasted;
-		v[4 * i + 1] = r->waste_fragmentation_usd;
-		v[4 * i + 2] = r->waste_idle_usd;
-		v[4 * i + 3] = r->waste_boot_usd;
+		v[NPARTS * i] = cost - wasted;
+		v[NPARTS * i + 1] = r->waste_fragmentation_usd;
+		v[NPARTS * i + 2] = r->waste_idle_usd;
+		v[NPARTS * i + 3] = r->waste_boot_usd;
+		v[NPARTS * i + 4] = r->waste_rounding_usd;
 		fth_human_percent(&texts[i], cost > 0 ? 1 - wasted / cost : 0, 0);
 		fth_str_add(&texts[i], " used");
 	}
 	struct fth_bars b = {.id = "waste", .title = "Where the money went",
-			     .subtitle = "dollars, by what the machines did meanwhile", .unit = FTH_UNIT_USD, .nparts = 4,
+			     .subtitle = "dollars, by what the machines did meanwhile", .unit = FTH_UNIT_USD, .nparts = NPARTS,
 			     .nbars = n, .part_names = names, .part_colours = colours,
-			     .desc = "One bar per policy, split into used, room left beside tasks, ready but empty, booting."};
+			     .desc = "One bar per policy, split into used, room left beside tasks, ready but empty, booting, and rounded up when they went."};
 	simple_bars(f, &b, v, texts, out);
 	free(texts);
 	free(v);
@@ -277,7 +279,7 @@ static void all_runs_plot(const struct fth_figures *f, struct fth_plot *p, bool 
 
 void fth_figure_cost_total(const struct fth_figures *f, struct fth_str *out)
 {
-	struct fth_plot p = {.id = "spent", .title = "Spent so far", .subtitle = "dollars, cumulative",
+	struct fth_plot p = {.id = "spent", .title = "Spent so far", .subtitle = "dollars, cumulative, before rounding up to whole billing periods",
 			     .desc = "One line per policy: dollars spent up to each moment of the run."};
 	all_runs_plot(f, &p, true, out);
 }

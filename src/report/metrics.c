@@ -223,6 +223,17 @@ static void on_task_event(struct fth_metrics *m, const struct fth_cluster *c, co
 	touch_task(m, c, t);
 }
 
+/* The job is over; if it is a service, its time no longer counts. */
+static void end_service(struct fth_metrics *m, const struct fth_job *j, fth_time now)
+{
+	struct live_job *l = j ? live_of(m, j) : NULL;
+	if (!l || !l->service)
+		return;
+	account_service(m, l, now);
+	m->services.data[l->service - 1].done = job_record(m, j->id)->ended != FTH_NEVER;
+	l->service = 0;
+}
+
 static void on_cancelled(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
 {
 	const struct fth_job *j = fth_cluster_job(c, ev->job);
@@ -233,10 +244,7 @@ static void on_cancelled(struct fth_metrics *m, const struct fth_cluster *c, con
 		set_executing(m, c, t, false, ev->time);
 		touch_task(m, c, t);
 	}
-	if (j) {
-		account_service(m, live_of(m, j), ev->time);
-		live_of(m, j)->service = 0; /* it is over */
-	}
+	end_service(m, j, ev->time);
 }
 
 static void on_instance_event(struct fth_metrics *m, const struct fth_cluster *c, const struct fth_event *ev)
@@ -268,6 +276,7 @@ static void after_event(struct fth_observer *o, const struct fth_cluster *c, con
 		on_task_event(m, c, ev);
 	} else if (ev->kind == FTH_EV_JOB_DONE) {
 		job_record(m, ev->job)->ended = ev->time;
+		end_service(m, fth_cluster_job(c, ev->job), ev->time);
 	} else if (ev->kind == FTH_EV_THROUGHPUT) {
 		on_throughput(m, c, ev);
 	} else if (ev->kind == FTH_EV_LAUNCH_FAILED) {
@@ -479,6 +488,7 @@ static void engine_figures(struct fth_run *run, const struct fth_engine *e)
 		run->billed_node_hours += (double)l->charges.data[i].billed / (double)FTH_HOUR;
 	/* What is charged beyond the time a machine was there (whole hours, minimum) ran nothing either. */
 	double listed = fth_usd(l->total), integrated = run->spent_usd;
+	run->waste_rounding_usd = FTH_MAX(listed - integrated, 0.0);
 	if (listed > integrated && integrated > 0)
 		run->utilization *= integrated / listed;
 	run->events = s->events;

@@ -173,6 +173,18 @@ static void plans_table(const struct fth_reserve_report *r, bool colour, struct 
 			 "above: cost less residual above the lower bound\n");
 }
 
+/* Contracts of which less than half lies within the demand: only fees by the time held make them look cheap. */
+static uint64_t bought_late(const struct fth_reserve_report *r, const struct fth_portfolio *p)
+{
+	uint64_t late = 0;
+	for (size_t i = 0; i < p->bought.len; i++) {
+		const struct fth_reserve_class *c = &r->market->classes.data[p->bought.data[i].class];
+		fth_time from = r->demand->start + (fth_time)p->bought.data[i].row * r->demand->interval;
+		late += r->demand->end - from < c->term / 2 ? p->bought.data[i].count : 0;
+	}
+	return late;
+}
+
 /* When the best plan buys what, a line a day of purchase; a long list is cut. */
 static void purchases_table(const struct fth_reserve_report *r, struct fth_str *out)
 {
@@ -193,6 +205,10 @@ static void purchases_table(const struct fth_reserve_report *r, struct fth_str *
 	}
 	if (i < p->bought.len)
 		fth_str_addf(out, "          and %zu more, which JSON and CSV tell\n", p->bought.len - i);
+	uint64_t late = bought_late(r, p);
+	if (late)
+		fth_str_addf(out, "%llu of these run for more than half their term after the demand: worth it only if it goes on (see --full-term)\n",
+			     (unsigned long long)late);
 }
 
 /* The regret curves at eleven numbers, and where each is lowest. */

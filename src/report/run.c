@@ -73,7 +73,7 @@ void fth_run_job_figures(struct fth_run *run)
 	size_t n = run->job_list.len;
 	fth_time *sorted = fth_alloc(FTH_MAX(n, (size_t)1) * sizeof(*sorted));
 	run->jobs = fth_run_sorted_jcts(run, sorted);
-	run->jobs_unfinished = n - run->jobs;
+	run->jobs_unfinished = n - run->jobs - fth_run_lasting_services(run);
 	for (size_t i = 0; i < n; i++) {
 		const struct fth_run_job *j = &run->job_list.data[i];
 		if (j->ended == FTH_NEVER)
@@ -102,6 +102,19 @@ void fth_run_job_figures(struct fth_run *run)
 double fth_run_service_availability(const struct fth_run_service *s)
 {
 	return s->over > 0 ? (double)s->whole / (double)s->over : 0;
+}
+
+bool fth_run_service_missed(const struct fth_run_service *s)
+{
+	return s->first == FTH_NEVER || fth_run_service_availability(s) < s->target;
+}
+
+uint64_t fth_run_lasting_services(const struct fth_run *r)
+{
+	uint64_t n = 0;
+	for (size_t i = 0; i < r->services.len; i++)
+		n += r->services.data[i].first != FTH_NEVER && !r->services.data[i].done;
+	return n;
 }
 
 const struct fth_run_service *fth_run_worst_service(const struct fth_run *r)

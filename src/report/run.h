@@ -49,9 +49,12 @@ struct fth_run_service {
 	fth_time first; /* when it was first whole; FTH_NEVER: never */
 	fth_time whole, over; /* since then: time for which all its tasks ran, of the time that passed */
 	double task_seconds;  /* since then, run by its tasks */
+	bool done;            /* it ended of itself, as a job does */
 };
 /* 0: it was never whole. */
 double fth_run_service_availability(const struct fth_run_service *s);
+/* Was it there for less than the share of time that the workload asks for? */
+bool fth_run_service_missed(const struct fth_run_service *s);
 
 /* Seconds. */
 struct fth_run_spread {
@@ -82,7 +85,7 @@ struct fth_run {
 	struct fth_str note;
 
 	uint64_t jobs, tasks; /* finished */
-	uint64_t jobs_unfinished;
+	uint64_t jobs_unfinished; /* a service that ran until the end is none; one that was never whole is */
 	fth_money cost;      /* after discounts by month and contracts */
 	fth_money list_cost; /* the ledger's total */
 	double used_node_hours, billed_node_hours; /* tasks executing; machines charged for */
@@ -100,6 +103,7 @@ struct fth_run {
 	uint64_t rejected_actions;
 	struct fth_str rejected_by; /* JSON object reason -> count; "{}" */
 	double waste_boot_usd, waste_idle_usd, waste_fragmentation_usd;
+	double waste_rounding_usd; /* charged beyond the time a machine was there: whole hours, minimum */
 	double spent_usd;   /* as the price went, before increments and minimum */
 	double utilization; /* of what is paid: share of cost that ran tasks, by the most used resource */
 	uint64_t rounds, rounds_decided, events; /* decided: the plan held an action that stood */
@@ -140,6 +144,8 @@ fth_time fth_percentile(const fth_time *sorted, size_t n, unsigned percent);
 /* The figures of jobs (jobs, jobs_unfinished, jct, wait, idle, stretch, norm_throughput) from job_list. */
 void fth_run_job_figures(struct fth_run *r);
 
+/* Services that ran until the run ended. */
+uint64_t fth_run_lasting_services(const struct fth_run *r);
 /* The service that was there least; NULL: there was none. */
 const struct fth_run_service *fth_run_worst_service(const struct fth_run *r);
 

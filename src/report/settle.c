@@ -106,6 +106,7 @@ static void set_cost(struct fth_run *run, double usd)
 	run->waste_boot_usd *= share;
 	run->waste_idle_usd *= share;
 	run->waste_fragmentation_usd *= share;
+	run->waste_rounding_usd *= share;
 	for (size_t i = 0; i < run->buckets.len; i++)
 		run->buckets.data[i].cost_usd *= share;
 }
@@ -129,7 +130,9 @@ int fth_settle(struct fth_run *run, const struct fth_engine *e, enum fth_settlem
 			changed = true;
 			continue;
 		}
-		int r = how == FTH_SETTLE_LIST ? -ENOENT : with_contracts(run, e, o, how, start, &usd, err);
+		/* A contract is about machines on demand; spot hours are paid for as they came. */
+		bool spot = c->offers[o].market == FTH_SPOT;
+		int r = how == FTH_SETTLE_LIST || spot ? -ENOENT : with_contracts(run, e, o, how, start, &usd, err);
 		if (r && r != -ENOENT)
 			return r;
 		changed |= !r;

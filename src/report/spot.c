@@ -47,36 +47,41 @@ static bool many_zones(const struct fth_spot_report *r)
 	return false;
 }
 
+void fth_spot_json_in(const struct fth_spot_report *r, struct fth_json *j, const char *key)
+{
+	struct line l;
+	bool zones = many_zones(r);
+	fth_json_begin(j, key, '{');
+	fth_json_text(j, "schema", "farthing.plan.spot/1");
+	fth_json_text(j, "policy", r->policy);
+	fth_json_bool(j, "met", r->plan->met);
+	fth_json_real(j, "cost_per_hour", r->plan->cost);
+	fth_json_real(j, "availability", r->plan->availability);
+	fth_json_int(j, "capacity", (int64_t)r->plan->total);
+	fth_json_real(j, "excess", excess(r));
+	fth_json_real(j, "on_demand_per_hour", r->on_demand > 0 ? r->on_demand : NAN);
+	fth_json_real(j, "lower_bound_per_hour", r->bound);
+	fth_json_real(j, "gap", r->plan->met ? fth_spot_report_gap(r) : NAN);
+	fth_json_begin(j, "pool", '[');
+	for (uint32_t at = 0; next_line(r, &at, &l);) {
+		fth_json_begin(j, NULL, '{');
+		fth_json_text(j, "type", l.offer->type);
+		fth_json_int(j, "count", l.count);
+		if (zones)
+			fth_json_text(j, "zone", l.offer->zone);
+		if (l.on_demand)
+			fth_json_text(j, "market", "on-demand");
+		fth_json_end(j, '}');
+	}
+	fth_json_end(j, ']');
+	fth_json_real(j, "wall_s", r->wall_s);
+	fth_json_end(j, '}');
+}
+
 void fth_spot_json(const struct fth_spot_report *r, struct fth_str *out)
 {
 	struct fth_json j = {.out = out};
-	struct line l;
-	bool zones = many_zones(r);
-	fth_json_begin(&j, NULL, '{');
-	fth_json_text(&j, "schema", "farthing.plan.spot/1");
-	fth_json_text(&j, "policy", r->policy);
-	fth_json_bool(&j, "met", r->plan->met);
-	fth_json_real(&j, "cost_per_hour", r->plan->cost);
-	fth_json_real(&j, "availability", r->plan->availability);
-	fth_json_int(&j, "capacity", (int64_t)r->plan->total);
-	fth_json_real(&j, "excess", excess(r));
-	fth_json_real(&j, "on_demand_per_hour", r->on_demand > 0 ? r->on_demand : NAN);
-	fth_json_real(&j, "lower_bound_per_hour", r->bound);
-	fth_json_real(&j, "gap", r->plan->met ? fth_spot_report_gap(r) : NAN);
-	fth_json_begin(&j, "pool", '[');
-	for (uint32_t at = 0; next_line(r, &at, &l);) {
-		fth_json_begin(&j, NULL, '{');
-		fth_json_text(&j, "type", l.offer->type);
-		fth_json_int(&j, "count", l.count);
-		if (zones)
-			fth_json_text(&j, "zone", l.offer->zone);
-		if (l.on_demand)
-			fth_json_text(&j, "market", "on-demand");
-		fth_json_end(&j, '}');
-	}
-	fth_json_end(&j, ']');
-	fth_json_real(&j, "wall_s", r->wall_s);
-	fth_json_end(&j, '}');
+	fth_spot_json_in(r, &j, NULL);
 }
 
 void fth_spot_csv(const struct fth_spot_report *r, struct fth_str *out)

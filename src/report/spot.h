@@ -4,6 +4,7 @@
 #define FTH_REPORT_SPOT_H
 
 #include "optimize/spot.h"
+#include "report/format.h"
 
 /* Another way to buy the capacity, for comparison. */
 struct fth_spot_alternative {
@@ -29,6 +30,7 @@ struct fth_spot_report {
 double fth_spot_report_gap(const struct fth_spot_report *r); /* (cost - bound) / bound */
 
 void fth_spot_json(const struct fth_spot_report *r, struct fth_str *out); /* `farthing.plan.spot/1` */
+void fth_spot_json_in(const struct fth_spot_report *r, struct fth_json *j, const char *key); /* the same, within another */
 void fth_spot_table(const struct fth_spot_report *r, bool colour, struct fth_str *out);
 void fth_spot_csv(const struct fth_spot_report *r, struct fth_str *out);
 

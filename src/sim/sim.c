@@ -166,16 +166,56 @@ static int arrive(struct sim *s)
 
 /* ---- the loop ---- */
 
+/* It comes before long: what it is about is asked for, and then (again) what that names. */
+static void expect(const struct sim *s, const struct fth_heap_item *item, bool again)
+{
+	if (item->a >= MARKET)
+		return;
+	const struct fth_cluster *c = s->cluster;
+	bool of_instance = item->a == ACQUIRED || item->a == READY || item->a == GONE;
+	uint32_t at = of_instance ? FTH_NONE : fth_table_slot(&c->tasks, item->b), on = of_instance ? item->b : FTH_NONE;
+	if (at != FTH_NONE) {
+		const struct fth_task *t = fth_table_at(&c->tasks, at);
+		fth_expect(t, again ? 0 : sizeof(*t));
+		fth_expect(&s->tasks.data[at], again ? 0 : sizeof(s->tasks.data[at]));
+		on = again ? t->on : FTH_NONE;
+	}
+	at = fth_table_slot(&c->instances, on);
+	if (at == FTH_NONE)
+		return;
+	fth_expect(fth_table_at(&c->instances, at), sizeof(struct fth_instance));
+	if (at < s->instances.len)
+		fth_expect(&s->instances.data[at], sizeof(s->instances.data[at]));
+}
+
+static struct fth_heap_item take_foreseen(struct sim *s)
+{
+	struct fth_heap *h = &s->heap;
+	struct fth_heap_item item = fth_heap_pop(h);
+	for (int k = 0; k < 2; k++)
+		if (h->rose[k] && h->rose[k] < h->len)
+			expect(s, &h->data[h->rose[k]], k == 0);
+	return item;
+}
+
+static struct fth_heap_item take_soon(struct sim *s)
+{
+	enum { AHEAD = 8 };
+	for (size_t k = 1; k <= 2 && s->soon_at + k * AHEAD < s->soon.len; k++)
+		expect(s, &s->soon.data[s->soon_at + k * AHEAD], k == 1);
+	return s->soon.data[s->soon_at++];
+}
+
 static int outcome(struct sim *s)
 {
 	struct fth_heap_item item;
 	/* What was foreseen for this instant comes first. */
 	if (s->heap.len && s->heap.data[0].time == s->now && s->heap.data[0].rank == RANK_OUTCOME)
-		item = fth_heap_pop(&s->heap);
+		item = take_foreseen(s);
 	else if (s->soon_at < s->soon.len)
-		item = s->soon.data[s->soon_at++];
+		item = take_soon(s);
 	else
-		item = fth_heap_pop(&s->heap);
+		item = take_foreseen(s);
 	if (item.a == MARKET || item.a == NOTICE || item.a == REVOKED)
 		return fth_market_outcome(s, &item);
 	return item.a == ACTIVE || item.a == COMPLETE ? fth_progress_outcome(s, &item) : fth_cloud_outcome(s, &item);
@@ -352,21 +392,6 @@ static void release(struct sim *s)
 	fth_market_tape_release(&s->tape);
 }
 
-/* A rigid job needs all its machines at once: one wider than the cluster may become would wait for ever. */
-static int check_widths(const struct fth_world *w, const struct fth_sim_params *params, struct fth_error *err)
-{
-	for (size_t i = 0; i < w->workload.jobs.len; i++) {
-		const struct fth_job_spec *j = &w->workload.jobs.data[i];
-		uint64_t tasks = 0;
-		for (uint32_t g = 0; j->kind == FTH_JOB_RIGID && g < j->ngroups; g++)
-			tasks += w->workload.groups.data[j->first_group + g].count;
-		if (tasks > (uint64_t)params->max_instances)
-			return fth_fail(err, -EINVAL, "job %s (line %u) needs %llu machines at once, the cluster may have %lld",
-					fth_sym_str(w->syms, j->key), j->line, (unsigned long long)tasks, (long long)params->max_instances);
-	}
-	return 0;
-}
-
 int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct fth_policy_choice *policy,
 		const struct fth_policy_ops *fallback, const struct fth_sim_params *params, struct fth_observer *observers,
 		const struct fth_sim_progress *progress, struct fth_error *err)
@@ -384,7 +409,7 @@ int fth_sim_run(struct fth_engine **ret, const struct fth_world *w, const struct
 		.decide_limit_ns = params->decide_limit * 1000,
 		.clock_ns = clock_ns,
 	};
-	int wide = check_widths(w, params, err);
+	int wide = fth_workload_check_widths(&w->workload, (uint64_t)params->max_instances, NULL, err);
 	if (wide)
 		return wide;
 	struct sim s = {.world = w, .params = params, .profile = truth, .step = w->workload.step, .ended_at = -1, .err = err};

@@ -11,11 +11,18 @@ struct job {
 	uint32_t ntasks, first_task;
 };
 
+/* A task of the job that is asked about: where it is to be and where it holds room; FTH_NONE if nowhere. */
+struct place {
+	uint64_t task;
+	fth_instance_id target, on;
+};
+
 struct explain {
 	struct fth_str *out;
 	char instance[24];     /* "i12", or empty when a job is asked for */
 	struct fth_str job;    /* its key, as names are written */
-	struct fth_map tasks;  /* of the job */
+	struct fth_map tasks;  /* of the job -> index in places */
+	FTH_VEC(struct place) places;
 	struct fth_map types;  /* instance -> offset of its type's name in names */
 	struct fth_str names;
 	FTH_VEC(struct job) jobs; /* by their place in the workload */
@@ -116,17 +123,74 @@ static void learn_type(struct explain *x, const char *line)
 	free(offers);
 }
 
-/* The offer it was wanted on could not be had: the next one, if there is one. */
-static void next_type(struct explain *x, const char *line)
+/* The offer it was wanted on could not be had: the next one. False if there is none. */
+static bool next_type(struct explain *x, fth_instance_id id)
 {
-	char *instance = value_of(line, " instance=");
-	uint64_t id = instance ? strtoull(instance + 1, NULL, 10) : 0, at;
-	if (instance && fth_map_get(&x->types, id, &at)) {
-		const char *comma = strchr(x->names.data + at, ',');
-		if (comma)
-			fth_map_put(&x->types, id, (uint64_t)(comma + 1 - x->names.data));
+	uint64_t at;
+	const char *comma = fth_map_get(&x->types, id, &at) ? strchr(x->names.data + at, ',') : NULL;
+	if (comma)
+		fth_map_put(&x->types, id, (uint64_t)(comma + 1 - x->names.data));
+	return comma;
+}
+
+/* ---- where the job's tasks are: an instance that falls takes them with it, and the journal has no line for each ---- */
+
+static struct place *place_of(struct explain *x, uint64_t task)
+{
+	uint64_t at;
+	return fth_map_get(&x->tasks, task, &at) ? &x->places.data[at] : NULL;
+}
+
+static void learn_target(struct explain *x, uint64_t task, const char *action, const char *instance)
+{
+	if (!place_of(x, task)) {
+		fth_map_put(&x->tasks, task, x->places.len);
+		fth_vec_push(&x->places, ((struct place){task, FTH_NONE, FTH_NONE}));
 	}
-	free(instance);
+	if (!strcmp(action, "place") || !strcmp(action, "migrate") || !strcmp(action, "preempt"))
+		place_of(x, task)->target = instance ? (fth_instance_id)strtoul(instance + 1, NULL, 10) : FTH_NONE;
+}
+
+static void learn_event(struct explain *x, const struct fth_event *ev)
+{
+	struct place *p = ev->task == FTH_NONE ? NULL : place_of(x, ev->task);
+	if (p && ev->kind == FTH_EV_TASK_STARTING)
+		p->on = ev->instance;
+	else if (p && (ev->kind == FTH_EV_TASK_LEFT || ev->kind == FTH_EV_TASK_DONE))
+		p->on = FTH_NONE;
+	if (p && ev->kind == FTH_EV_TASK_DONE)
+		p->target = FTH_NONE;
+}
+
+static void tell_fall(struct explain *x, const struct fth_event *ev, const char *held_is, const char *bound_is, const char *why)
+{
+	for (size_t k = 0; k < x->places.len; k++) {
+		struct place *p = &x->places.data[k];
+		bool held = p->on == ev->instance;
+		if (!held && (p->on != FTH_NONE || p->target != ev->instance))
+			continue;
+		tell_time(x, ev->time);
+		fth_str_addf(x->out, "%-9s task ", held ? held_is : bound_is);
+		add_task(x, p->task);
+		fth_str_addf(x->out, ": i%u %s\n", ev->instance, why);
+		if (ev->kind != FTH_EV_REVOCATION_NOTICE)
+			p->on = p->target = FTH_NONE;
+	}
+}
+
+/* What happens to an instance that has tasks of the job. */
+static void take_event(struct explain *x, const char *line)
+{
+	struct fth_event ev;
+	if (!fth_record_parse_event(line, &ev))
+		return;
+	learn_event(x, &ev);
+	if (ev.kind == FTH_EV_REVOCATION_NOTICE)
+		tell_fall(x, &ev, "warned", "warned", "is about to be revoked");
+	else if (ev.kind == FTH_EV_INSTANCE_REVOKED)
+		tell_fall(x, &ev, "lost", "unbound", "was revoked");
+	else if (ev.kind == FTH_EV_LAUNCH_FAILED && !next_type(x, ev.instance))
+		tell_fall(x, &ev, "unbound", "unbound", "could not be had");
 }
 
 static bool task_is_ours(const struct explain *x, const char *line)
@@ -155,7 +219,7 @@ static void tell_action(struct explain *x, const char *line)
 	if (sscanf(line, "A %31s %15s", verdict, action) != 2)
 		return;
 	if (task && !x->instance[0])
-		fth_map_put(&x->tasks, strtoull(task, NULL, 10), 1);
+		learn_target(x, strtoull(task, NULL, 10), strcmp(verdict, "accepted") ? "" : action, instance);
 	tell_time(x, x->now);
 	fth_str_addf(x->out, "%-9s", action);
 	if (task) {
@@ -230,8 +294,8 @@ static void take_line(struct explain *x, const char *line)
 		x->now = strtoll(line + 1, NULL, 10);
 	if (line[0] == 'A' && strstr(line, " launch "))
 		learn_type(x, line);
-	if (line[0] == 'E' && strstr(line, " launch-failed "))
-		next_type(x, line);
+	if (line[0] == 'E')
+		take_event(x, line);
 	if (!is_about(x, line))
 		return;
 	x->found = true;
@@ -287,6 +351,7 @@ int fth_journal_explain(const char *path, const char *what, struct fth_str *out,
 	fth_input_close(in);
 	fth_str_release(&text);
 	fth_map_release(&x.tasks);
+	fth_vec_release(&x.places);
 	fth_map_release(&x.types);
 	fth_str_release(&x.names);
 	fth_vec_release(&x.jobs);

@@ -17,8 +17,8 @@
  *   E 1222000000 instance-acquired instance=i0    something happened
  *   R 1200000000                                  a round: what the policy wanted, and the verdicts
  *   A accepted launch instance=i0 offers=p3.2xlarge | cheapest machine for this task: $3.06/h
- *   A hourly-budget launch more=290 digest=..      that many more like the last of these, which are not written one by one
  *   F failed: ...                                 the policy failed; the fallback decides from here on
+ *   X no-room=4096                               so many more were refused for this reason than are told one by one
  *   N S_full=1.25                                 a figure the policy noted
  *   C instance=i0 from=.. to=.. billed=.. usd=..  a charge
  *   end jobs=200 usd=20736.376176

@@ -3,6 +3,8 @@
 
 #include "trace/fields.h"
 
+enum { REFUSALS_TOLD = 16 }; /* of a reason, in a round; the others are counted */
+
 static void flush(struct fth_recorder *r)
 {
 	r->emit(r->arg, r->line.data, r->line.len);
@@ -220,55 +222,27 @@ static void add_action(struct fth_str *s, const struct fth_cluster *c, const str
 	}
 }
 
-/*
- * A policy may ask again in every round for what a budget forbids, for each task that waits: of one kind and one verdict the first refusals stand in full, the rest as a
- * number and a digest. That is enough to tell whether a replay is the same, and does not let those who wait fill the disk.
- */
-enum { REFUSALS_IN_FULL = 16, ACTION_KINDS = FTH_ACT_NKINDS };
-
-struct refusals {
-	uint64_t n, digest;
-};
-
-static bool is_told(struct refusals *r, const struct fth_action *a)
-{
-	uint64_t what[] = {a->task, a->instance, (uint64_t)a->at, a->noffers};
-	if (r->n++ < REFUSALS_IN_FULL)
-		return true;
-	r->digest = fth_hash_bytes(what, sizeof(what), r->digest);
-	return false;
-}
-
-static void add_untold(struct fth_recorder *r, const struct refusals *all)
-{
-	for (int v = 0; v < FTH_REFUSED_NKINDS; v++)
-		for (int kind = 0; kind < ACTION_KINDS; kind++) {
-			const struct refusals *one = &all[v * ACTION_KINDS + kind];
-			if (one->n <= REFUSALS_IN_FULL)
-				continue;
-			begin(r, "A %s %s more=%llu digest=%016llx", fth_refusal_name((enum fth_refusal)v), fth_action_name((enum fth_action_kind)kind),
-			      (unsigned long long)(one->n - REFUSALS_IN_FULL), (unsigned long long)one->digest);
-			flush(r);
-		}
-}
-
 static void on_plan(struct fth_observer *o, const struct fth_cluster *c, fth_time now, const struct fth_plan *plan,
 		    const uint8_t *verdicts, const struct fth_action *accepted, size_t naccepted)
 {
 	(void)accepted, (void)naccepted;
 	struct fth_recorder *r = (struct fth_recorder *)o;
-	struct refusals refused[FTH_REFUSED_NKINDS * ACTION_KINDS] = {0};
 	begin(r, "R %lld", (long long)now);
 	flush(r);
+	/* A plan that runs into a limit can be refused in tens of thousands of actions, round after round: some tell the story. */
+	uint64_t refused[FTH_REFUSED_NKINDS] = {0};
 	for (size_t i = 0; i < plan->actions.len; i++) {
-		const struct fth_action *a = &plan->actions.data[i];
-		if (verdicts[i] && !is_told(&refused[verdicts[i] * ACTION_KINDS + FTH_MIN((int)a->kind, ACTION_KINDS - 1)], a))
+		if (verdicts[i] != FTH_ACCEPTED && ++refused[verdicts[i]] > REFUSALS_TOLD)
 			continue;
 		fth_str_clear(&r->line);
-		add_action(&r->line, c, plan, a, verdicts[i]);
+		add_action(&r->line, c, plan, &plan->actions.data[i], verdicts[i]);
 		flush(r);
 	}
-	add_untold(r, refused);
+	for (int k = 1; k < FTH_REFUSED_NKINDS; k++)
+		if (refused[k] > REFUSALS_TOLD) {
+			begin(r, "X %s=%llu", fth_refusal_name((enum fth_refusal)k), (unsigned long long)(refused[k] - REFUSALS_TOLD));
+			flush(r);
+		}
 	for (size_t i = 0; i < plan->notes.len; i++) {
 		begin(r, "N ");
 		fth_name_write(&r->line, plan->notes.data[i].name);

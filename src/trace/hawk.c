@@ -123,8 +123,8 @@ static int read_tasks(struct hawk *h, char *p, int64_t tasks, struct fth_error *
 			fth_vec_push(&h->works, d);
 	}
 	if (count != tasks)
-		return hawk_fail(h, err, "%lld tasks are announced, and %lld durations follow", (long long)tasks,
-				 (long long)count);
+		return hawk_fail(h, err, "%lld task%s announced, and %lld duration%s", (long long)tasks, tasks == 1 ? " is" : "s are",
+				 (long long)count, count == 1 ? " follows" : "s follow");
 	return 0;
 }
 

@@ -21,10 +21,10 @@ static int row_numbers(const struct fth_csv *csv, struct fth_spot_offer *o, stru
 	int r = fth_csv_int(csv, ECU, 1, UNITS_MAX, &units, err);
 	if (!r)
 		r = fth_csv_real(csv, fth_csv_cell(csv, SPOT_PRICE), "AvgSpotPrice", 0, PRICE_MAX, &o->price, err);
-	if (!r)
+	if (!r && *fth_csv_cell(csv, ON_DEMAND_PRICE)) /* empty or 0: none known */
 		r = fth_csv_real(csv, fth_csv_cell(csv, ON_DEMAND_PRICE), "OnDemandPrice", 0, PRICE_MAX, &o->on_demand, err);
 	if (!r)
-		r = fth_csv_real(csv, fth_csv_cell(csv, AVAILABILITY), "Availability", 0, 1, &o->availability, err);
+		r = fth_csv_real(csv, fth_csv_cell(csv, AVAILABILITY), "Availability", -PRICE_MAX, PRICE_MAX, &o->availability, err);
 	if (!r && *fth_csv_cell(csv, MEMORY))
 		r = fth_csv_int(csv, MEMORY, 0, (int64_t)1 << 40, &memory, err);
 	if (r)
@@ -70,7 +70,7 @@ int fth_read_spot_table(struct fth_spot_table *t, struct fth_input *in, const ch
 		r = read_row(t, &csv, zone, err);
 	}
 	if (!r && t->offers.len == before)
-		r = fth_fail_at(err, -EINVAL, fth_input_name(in), 0, "the table has no rows");
+		r = fth_fail_at(err, -EINVAL, fth_input_name(in), 1, "the table has no rows below this one");
 	fth_csv_release(&csv);
 	return r;
 }

@@ -19,7 +19,7 @@ for r in d["runs"]:
     assert not missing, missing
     assert isinstance(r["params"], dict)
     assert set(r["alloc"]) >= {"gpu", "cpu", "mem"}
-    assert set(r["waste_usd"]) >= {"boot", "idle", "fragmentation"}
+    assert set(r["waste_usd"]) >= {"boot", "idle", "fragmentation", "rounding"}
     assert r["jobs"] == 40 and r["cost_usd"] > 0 and r["peak_rss_mb"] > 0 and r["wall_s"] >= 0
     assert r["rejected_actions"] == 0, r["policy"]
 assert [r["policy"] for r in d["runs"]].count("no-packing") == 1
@@ -55,6 +55,26 @@ python3 -c '
 import json, sys
 r = json.load(open(sys.argv[1]))["runs"]
 assert [x["policy"] for x in r] == ["synergy", "no-packing", "synergy"]' "$tmp/jobs-1" || fail "not in the order asked for"
+
+# Who else is in the table changes nothing: containers are offered to those that buy them only.
+cat >"$tmp/tiny.fc" <<'FC'
+farthing-catalog 1
+type big family=c holds=cpu:64,mem:64GiB
+offer big price=5
+FC
+cat >"$tmp/tiny.fw" <<'FW'
+farthing-workload 1
+kind K0 any=cpu:0.25,mem:1GiB
+job a submit=0s tasks=3xK0:3600s
+FW
+expect 0 compare -w "$tmp/tiny.fw" -c "$tmp/tiny.fc" -p no-packing -p stratus --format json
+cp "$tmp/out" "$tmp/alone"
+expect 0 compare -w "$tmp/tiny.fw" -c "$tmp/tiny.fc" -p no-packing -p stratus -p fargate --format json
+python3 -c '
+import json, sys
+a, b = ([(r["policy"], r["cost_usd"]) for r in json.load(open(p))["runs"]] for p in sys.argv[1:])
+assert a == b[:2], (a, b)
+assert b[2][1] < b[1][1]' "$tmp/alone" "$tmp/out" || fail "fargate in the table changes what the others cost"
 
 expect 0 compare -w "$tmp/small.fw" -p no-packing
 says "no-packing"

@@ -52,6 +52,13 @@ says "task two/3 on"
 expect 0 explain names.journal one
 says "place     task one on"
 grep -Eq '=[0-9]*\.[0-9]{6,}' out && fail "figures of a round with more than four digits: $(grep 'in that round' out)"
+# An instance that is revoked takes its tasks with it: the job's own story says so.
+printf 'farthing-catalog 1\ntype a holds=cpu:2,mem:4GiB\noffer a price=0.1 market=spot\n' >spot.fc
+printf 'farthing-workload 1\nkind A any=cpu:2,mem:1GiB\njob long submit=0s tasks=1xA:36000s\n' >long.fw
+expect 0 sim -w long.fw -c spot.fc -p stratus --sim revocation_rate=0.3 --sim seed=3 --sim notice=1s --journal lost.journal
+expect 0 explain lost.journal long
+says "warned    task long: i0 is about to be revoked"
+says "lost      task long: i0 was revoked"
 expect 2 explain run.journal no-such-job
 complains "no-such-job"
 finish

@@ -120,13 +120,24 @@ cat >wide.swf <<'X'
 X
 for policy in sec:max_nodes=4 local:nodes=4; do
 	expect 3 compare -w wide.swf -c catalog.txt -p $policy
-	says "1 jobs did not end"
+	says "1 job did not end"
 done
 expect 3 compare -w wide.swf -c catalog.txt -p sec:max_nodes=4 --format json
 python3 - out <<'PY' || fail "a wide job keeps nodes rented"
 import json, sys
 assert json.load(open(sys.argv[1]))["runs"][0]["cost_usd"] == 5 * 2.4
 PY
+# Contracts that mostly run after the demand are remarked on, and not bought when judged by their whole term.
+printf 'ready_s,gone_s\n0,7776000\n0,7776000\n' >short.csv
+expect 0 plan reserve --demand short.csv --classes "$SOURCE/data/catalog-hpc-2013.txt"
+says "run for more than half their term after the demand"
+printf 'ready_s,gone_s\n0,94608000\n0,94608000\n' >term.csv
+expect 0 plan reserve --demand term.csv --classes "$SOURCE/data/catalog-hpc-2013.txt"
+case $out in *"after the demand: worth"*) fail "a contract within the demand is remarked on" ;; esac
+# One that is wider than any cluster may become is an error of its line.
+expect 2 compare -w wide.swf -c catalog.txt -p sec --sim max_instances=9
+complains "wide.swf:2: job 2 needs 10 machines at once, the cluster may have 9"
+expect 0 compare -w wide.swf -c catalog.txt -p sec --sim max_instances=10
 # An hour to the second is one hour of each node, whatever the minute; without that look, two.
 printf '1 7 -1 3600 32 -1 -1 32 3600 -1 1 1 1 1 1 1 -1 -1\n' >hour.swf
 expect 0 compare -w hour.swf -c catalog.txt -p sec -p sec:punctual=false -p nowait -p individual --format json

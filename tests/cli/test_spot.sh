@@ -140,6 +140,27 @@ for share in 0 1 1.5 nan; do bad --availability plan spot -c 1 -a $share -p pool
 for units in 0 -1 nan 2000000; do bad --capacity plan spot --capacity=$units -a 0.9 -p pool.csv; done
 bad --pool plan spot -c 1 -a 0.9
 
+# The greatest capacity, with the table of all policies; and twelve kinds with a little of everything in common, of which some are up too
+# often for it: that is said.
+expect 0 plan spot -c 1000000 -a 0.999 -p zones.csv
+python3 - <<'X'
+n = 12
+names = ["t%d" % i for i in range(n)]
+with open("many.csv", "w") as f:
+    f.write("ECU,AvgSpotPrice,OnDemandPrice,VM,Availability\n")
+    for i in range(n):
+        f.write("%d,%g,3,%s,%g\n" % (2 + i % 3, 0.2 + 0.02 * i, names[i], 0.9 if i % 2 else 0.9999))
+for name, low in ("little.csv", 0.002), ("much.csv", 0.1):
+    with open(name, "w") as f:
+        f.write("," + ",".join(names) + "\n")
+        for i in range(n):
+            f.write(names[i] + "," + ",".join("1" if i == k else "0.1" if i % 2 and k % 2 else str(low) for k in range(n)) + "\n")
+X
+expect 0 plan spot -c 20 -a 0.999 -p many.csv --joint little.csv
+case $err in *'come near this matrix'*) fail "a matrix that fits: $err" ;; esac
+expect 0 plan spot -c 20 -a 0.999 -p many.csv --joint much.csv
+complains 'come near this matrix, not to it'
+
 # A market's history becomes a table, and plans of the past are tried on the future.
 cat >catalog.txt <<'X'
 farthing-catalog 1
@@ -152,4 +173,23 @@ expect 0 plan spot -c 4 -a 0.99 -p table.csv --joint states.csv --format json
 expect 0 plan spot -c 4 -a 0.99 -p table.csv --joint corr.csv --format json
 expect 0 market check --market prices.csv --catalog catalog.txt --capacity 2 -a 0.9 --window 500s
 bad --market market summarize --catalog catalog.txt
+# Services alone, to a horizon: they are there until then, nothing is unfinished, and a second one lets the pool grow from what is held instead
+# of paying for one of another shape beside it (which would be $10.54).
+python3 - <<'X'
+types = [(5, 0.0523, 5), (3, 0.0262, 1), (4, 0.04, 20), (2, 0.0187, 20), (9, 0.0735, 10)]
+with open("services.fc", "w") as f:
+    f.write("farthing-catalog 1\n")
+    for i, (cpus, price, away) in enumerate(types):
+        f.write("type t%d holds=cpu:%d,mem:64GiB acquire=20s setup=60s terminate=1s\n" % (i, cpus))
+        f.write("offer t%d price=%g\noffer t%d market=spot price=%g unavailable=%d\n" % (i, cpus * 0.05, i, price, away * 1000000))
+X
+printf '%s\n' 'farthing-workload 1' 'kind web class=web any=cpu:1' 'job one submit=0s kind=service tasks=20xweb:never' \
+	'job two submit=3600s kind=service tasks=6xweb:never' >services.fw
+expect 0 sim --workload services.fw --catalog services.fc --policy tr:batch=none,availability=0.9999 --sim horizon=1d --format json
+printf '%s\n' "$out" | python3 -c 'import json, sys
+r = json.load(sys.stdin)["run"]
+assert r["jobs_unfinished"] == 0 and r["cost_usd"] < 10 and r["tasks_per_instance"] > 1, r
+assert [s["availability"] for s in r["services"]] == [1, 1], r["services"]' || fail "services to a horizon: $out"
+expect 0 compare --workload services.fw --catalog services.fc --policy tr:batch=none --policy on-demand --sim horizon=1d
+case $out in *'did not end'*) fail "a service that lasts is called unfinished: $out" ;; esac
 finish

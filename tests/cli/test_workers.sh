@@ -53,6 +53,43 @@ cmp -s "$tmp/eagle.plain" "$tmp/cloudcoaster.plain" || fail "p = 0 is not eagle:
 expect 2 compare --workload "$tmp/w.tr" --workers 12 -p cloudcoaster:r=0
 complains "there is no market without --catalog"
 
+# What belongs together: a slot is one CPU, a range has two ends, a market is not over before the first job.
+printf 'farthing-workload 1\nkind A any=cpu:2\njob 0 submit=0s tasks=1xA:10s\n' >"$tmp/wide.fw"
+expect 2 compare --workload "$tmp/wide.fw" --workers 10 -p eagle:slots=2
+complains "one CPU"
+expect 2 compare --workload "$tmp/w.tr" --workers 10 -p eagle:estimates=random,off_bottom=2,off_top=1
+complains "off_bottom is the larger"
+sed 's/^1/10000001/' "$tmp/w.tr" >"$tmp/late.tr"
+printf 'epoch,az,instance_type,price\n1000,r3,transient,0.3\n2000,r3,transient,0.4\n' >"$tmp/market.csv"
+expect 0 compare --workload "$tmp/late.tr" --workers 12 -p cloudcoaster:general=50 --market "$tmp/market.csv" --format json
+complains "the market does not change any more when the first job comes"
+expect 0 compare --workload "$tmp/w.tr" --workers 12 -p cloudcoaster:general=50 --market "$tmp/market.csv" --format json
+quiet
+
+# Transients that a real market gives and takes: the published probes of a zone.
+real=$SOURCE/../shared/data/spot/availability/aws-02-15-2023/us-west-2a_v100_1.json
+if [ -f "$real" ]; then
+	awk 'BEGIN { for (i = 0; i < 400; i++) { n = 1 + i * 7 % 9; d = i % 6 ? 30 + i % 50 : 2000 + i; printf "%d %d %d", 300 * i, n, d
+		for (k = 0; k < n; k++) printf " %d", d + k; print "" } }' >"$tmp/days.tr"
+	expect 0 compare -q --workload "$tmp/days.tr" --workers 24 -p cloudcoaster:general=50,threshold=0.05 -p surge:general=50,threshold=0.05 \
+		--market "transient@r3=$real" --sim notice=0s --format json
+	printf '%s' "$out" >"$tmp/out"
+	python3 - "$tmp/out" <<'PY' || fail "cloudcoaster on a published market"
+import json, sys
+runs = json.load(open(sys.argv[1]))["runs"]
+coaster, surge = runs
+for r in runs:
+    assert r["jobs"] == 400 and r["transient"]["count"] > 0, r["transient"]
+    assert r["short_task_delay_s"]["n"] == sum(1 + i * 7 % 9 for i in range(400) if i % 6)
+assert coaster["transient"]["lost_tasks"] > 0, coaster["transient"]
+assert surge["transient"]["cost_usd"] <= coaster["transient"]["cost_usd"]
+PY
+elif [ -n "${CI:-}" ]; then
+	fail "no data beside the project: $real"
+else
+	echo "without $real: a published market is not tried"
+fi
+
 # Bad input, each with its file and line.
 bad_tr()
 {
@@ -63,7 +100,7 @@ bad_tr()
 	expect 2 compare --workload "$tmp/bad.tr" --workers 10 -p eagle
 	complains "bad.tr:$2"
 }
-bad_tr '10 2 5 5\n' '1: 2 tasks are announced, and 1 durations follow'
+bad_tr '10 2 5 5\n' '1: 2 tasks are announced, and 1 duration follows'
 bad_tr '10 1 5 5\n11 1 5 5 6\n' '2: '
 bad_tr '10 1 5 5\n11 1 5 -5\n' '2: '
 bad_tr '10 1 -5 5\n' '1: '
@@ -122,7 +159,7 @@ t = run["transient"]
 assert run["jobs_unfinished"] == 0 and t["count"] == 4 and t["lost_tasks"] == 8, t
 assert abs(t["cost_ratio"] - 4) < 0.01 and abs(t["lost_usd"] - t["lost_s"] / 3600 / 4) < 1e-9, t' || fail "an availability file"
 expect 0 compare -q --workload "$tmp/burst.tr" --workers 8 --catalog "$tmp/c.fc" --sim revocation_rate=30 --sim notice=5s \
-	-p cloudcoaster:r=4,$coaster -p surge:r=4,general=50 --format json
+	-p cloudcoaster:r=4,$coaster -p surge:r=4,general=50,fund=budget --format json
 printf '%s' "$out" | python3 -c 'import json, sys
 for run in json.load(sys.stdin)["runs"]:
     t = run["transient"]

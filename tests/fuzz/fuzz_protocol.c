@@ -47,7 +47,7 @@ static int launch(void *self, struct fth_request *q, struct fth_error *err)
 }
 
 static const struct fth_driver_op ops[] = {{"list", list}, {"launch", launch}, {0}};
-static const struct fth_driver driver = {.name = "fuzz", .role = "capacity", .hello = hello, .ops = ops};
+static const struct fth_driver driver = {.name = "fuzz", .role = "capacity", .stateless = true, .hello = hello, .ops = ops};
 
 static void check_answers(const char *text, size_t n)
 {

@@ -37,7 +37,7 @@ class Fake:
             self.touch(f"j{n}", {"key": f"j{n}", "user": f"u{n % 50}", "name": f"k{kind}", "submitted": now(), "state": "waiting", "estimate": 600 + 60 * kind,
                                  "tasks": [{"count": 1, "demand": f"cpu:{kind % 8 + 1},mem:{kind % 16 + 1}GiB"}], "runs": []})
             if "wide" in c:
-                self.things[f"j{n}"][1].update(kind="rigid", spread=True, tasks=[{"count": c["wide"], "demand": "cpu:1,mem:1GiB"}])
+                self.things[f"j{n}"][1].update(kind="rigid", apart=True, tasks=[{"count": c["wide"], "demand": "cpu:1,mem:1GiB"}])
         self.refuse = c.get("refuse", 0)
         self.control = c.get("control")
         self.seen = None
@@ -94,7 +94,7 @@ class Fake:
     def start(self, q):
         job = self.things[q["job"]][1]
         nodes = [r["node"] for r in q["runs"]]
-        if job.get("spread") and len(set(nodes)) < len(nodes):
+        if job.get("apart") and len(set(nodes)) < len(nodes):
             print(f"twice on one machine: {nodes}", file=sys.stderr, flush=True)
         if self.refuse > 0:
             self.refuse -= 1

@@ -56,7 +56,9 @@ static void burst_world(struct fth_world *w, uint64_t seed, fth_time provisionin
 /* Watches how many transients there are; and hashes what happens to tasks and jobs, whoever decides. */
 struct budget_watcher {
 	struct fth_observer base;
-	uint32_t requested, most; /* asked for and not gone */
+	uint32_t most;      /* asked for and not gone */
+	uint32_t paid;      /* there now, since then */
+	fth_time since, spent; /* machine time of all so far */
 	uint64_t hash;
 };
 
@@ -64,8 +66,12 @@ static void watch_event(struct fth_observer *o, const struct fth_cluster *c, con
 {
 	struct budget_watcher *b = (struct budget_watcher *)o;
 	uint32_t now = 0;
+	b->spent += b->paid * (ev->time - b->since);
+	b->since = ev->time;
+	b->paid = 0;
 	for (fth_instance_id id = c->view.first_instance; id != FTH_NONE;) {
 		const struct fth_instance *i = fth_cluster_instance(c, id);
+		b->paid += c->catalog.offers.data[i->offer].market == FTH_SPOT && i->acquired != FTH_NEVER;
 		/* A request that was taken back does not count any more. */
 		now += c->catalog.offers.data[i->offer].market == FTH_SPOT && (i->acquired != FTH_NEVER || !i->leaving);
 		id = i->next;
@@ -80,6 +86,7 @@ static void watch_event(struct fth_observer *o, const struct fth_cluster *c, con
 struct outcome {
 	uint64_t hash, events;
 	uint32_t most;
+	fth_time spent;
 };
 
 static struct outcome run_one(const char *policy, const char *sim, uint64_t seed, int64_t transient_slots)
@@ -111,7 +118,7 @@ static struct outcome run_one(const char *policy, const char *sim, uint64_t seed
 	assert_int_equal(fth_engine_stats(e)->rejected, 0);
 	assert_int_equal(laws.done_tasks, laws.submitted_tasks);
 	assert_true(cost_over_bound(&w, &p, e, 0) > 0);
-	struct outcome out = {budget.hash, laws.events, budget.most};
+	struct outcome out = {budget.hash, laws.events, budget.most, budget.spent};
 	fth_engine_free(e);
 	law_watcher_release(&laws);
 	fth_policy_choice_release(&choice);
@@ -127,7 +134,8 @@ static void laws_hold_for_all_of_them(void **state)
 		"eagle:workers=12,general=100", "eagle:workers=12,general=75,slots=2", "hawk:workers=12,general=75,slots=3", "eagle:workers=12,general=75,sticky=false,delay=0s",
 		"eagle:workers=12,general=75,estimates=random,off_bottom=0.5,off_top=2", "hawk:workers=1,general=50",
 		"cloudcoaster:workers=12,general=50,r=2", "cloudcoaster:workers=12,general=50,r=3,step=loop,rule=none",
-		"cloudcoaster:workers=12,general=50,p=1,step=one", "surge:workers=12,general=50", "surge:workers=12,general=50,peak=1,pull=none",
+		"cloudcoaster:workers=12,general=50,p=1,step=one", "surge:workers=12,general=50,threshold=0.3", "surge:workers=12,general=50,fund=budget",
+		"surge:workers=12,general=50,fund=budget,peak=1,pull=none",
 		NULL};
 	for (int k = 0; policies[k]; k++)
 		for (uint64_t seed = 1; seed <= 4; seed++) {
@@ -139,7 +147,8 @@ static void laws_hold_for_all_of_them(void **state)
 static void nothing_is_lost_by_a_revocation(void **state)
 {
 	(void)state;
-	static const char *const policies[] = {"cloudcoaster:workers=12,general=50,threshold=0.3", "surge:workers=12,general=50", NULL};
+	static const char *const policies[] = {"cloudcoaster:workers=12,general=50,threshold=0.3", "surge:workers=12,general=50,fund=budget",
+					       "surge:workers=12,general=50,threshold=0.3", NULL};
 	static const char *const sims[] = {"revocation_rate=20,notice=5s", "revocation_rate=100,notice=0s",
 					   "revocation_rate=20,launch_failure=0.2", NULL};
 	for (int k = 0; policies[k]; k++)
@@ -155,11 +164,23 @@ static void the_budget_is_never_exceeded(void **state)
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		assert_true(run_one("cloudcoaster:workers=12,general=50,r=2,threshold=0.2", "", seed, 1).most <= 6);
 		assert_true(run_one("cloudcoaster:workers=12,general=50,r=3,threshold=0.2", "revocation_rate=30,notice=10s", seed, 1).most <= 9);
-		assert_true(run_one("surge:workers=12,general=50,r=3,peak=1", "", seed, 1).most <= 9);
-		assert_true(run_one("surge:workers=12,general=50,r=3,peak=2", "", seed, 1).most <= 18);
+		assert_true(run_one("surge:workers=12,general=50,r=3,fund=budget,peak=1", "", seed, 1).most <= 9);
+		assert_true(run_one("surge:workers=12,general=50,r=3,fund=budget,peak=2", "", seed, 1).most <= 18);
 		/* Machines of four slots: two of them are eight workers. */
 		assert_true(run_one("cloudcoaster:workers=12,general=50,r=3,threshold=0.2", "", seed, 4).most <= 2);
 		assert_int_equal(run_one("cloudcoaster:workers=12,general=50,r=0.3,threshold=0.2", "", seed, 1).most, 0);
+	}
+}
+
+/* What it may spend is what cloudcoaster would have; a machine that drains when the bank is empty may go on for a task. */
+static void surge_costs_no_more_than_cloudcoaster(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 12; seed++) {
+		fth_time coaster = run_one("cloudcoaster:workers=12,general=50,threshold=0.3", "", seed, 1).spent;
+		fth_time surge = run_one("surge:workers=12,general=50,threshold=0.3", "", seed, 1).spent;
+		assert_true(surge > 0);
+		assert_true(surge <= coaster + 9 * 160 * FTH_SEC); /* K, and the longest short task */
 	}
 }
 
@@ -180,6 +201,7 @@ int main(void)
 		cmocka_unit_test(laws_hold_for_all_of_them),
 		cmocka_unit_test(nothing_is_lost_by_a_revocation),
 		cmocka_unit_test(the_budget_is_never_exceeded),
+		cmocka_unit_test(surge_costs_no_more_than_cloudcoaster),
 		cmocka_unit_test(replacing_nothing_is_eagle),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

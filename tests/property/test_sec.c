@@ -111,7 +111,7 @@ static void laws_hold_and_no_node_is_shared(void **state)
 	(void)state;
 	for (size_t i = 0; i < FTH_COUNT(policies); i++)
 		for (uint64_t seed = 1; seed <= 8; seed++)
-			run(&s, seed, seed & 2, policies[i], seed == 7 && i >= 6 ? "launch_failure=0.1" : "");
+			run(&s, seed, seed & 2, policies[i], seed >= 7 ? "launch_failure=0.2" : "");
 }
 
 /* Under conservative backfilling nobody starts later than without any. */

@@ -80,11 +80,28 @@ try:
     check("demand", jobs[after]["tasks"] == [{"count": 1, "demand": "cpu:2,mem:200MiB"}])
     check("wide", jobs[wide]["kind"] == "rigid" and jobs[wide]["tasks"][0]["count"] == 2 and jobs[wide]["limit"] == 420)
 
-    # A user's release of his hold does not start the job: it begins to wait for us.
-    rig.run("scontrol", "update", "jobid=" + user, "admincomment=farthing", check=True)
-    check("the hold is taken back", d.jobs()[user]["state"] == "waiting")
-    rig.run("scontrol", "hold", user, check=True)
-    check("and given again", d.jobs()[user]["state"] == "held")
+    # What a policy cannot know of stays held, and says why.
+    for option, says in (("--constraint=node.large", "features"), ("--exclude=node-small-1", "excludes"),
+                         ("--nodelist=node-large-1", "names its nodes")):
+        odd = rig.submit("odd", 0, option)
+        check(option + " is held", d.jobs()[odd]["state"] == "held" and says in d.jobs()[odd]["why"])
+        rig.run("scancel", odd, check=True)
+    alone = rig.submit("alone", 0, "--exclusive")
+    check("--exclusive is told", d.jobs()[alone]["exclusive"] is True and d.jobs()[alone]["state"] == "waiting")
+    rig.run("scancel", alone, check=True)
+    check("tasks on several nodes keep apart", d.jobs()[wide]["apart"] is True)
+
+    # A user's release of his hold does not start the job: it begins to wait for us. He may hold it again.
+    own = rig.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sbatch", "--parsable", "-H", "-D", "/tmp", "-o", "/dev/null",
+                  "--comment=mine", "--wrap", "true", check=True).stdout.strip()
+    check("held by its user", d.jobs()[own]["state"] == "held")
+    for verb, state in (("release", "waiting"), ("hold", "held"), ("release", "waiting")):
+        rig.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "scontrol", verb, own, check=True)
+        check("%s by its user: %s" % (verb, state), d.jobs()[own]["state"] == state)
+        check("not started", "Priority=0 " in rig.run("scontrol", "show", "job", own).stdout)
+    shown = rig.run("scontrol", "show", "job", own).stdout
+    check("his comment is kept: " + shown, "Comment=mine" in shown and "farthing:held" not in shown)
+    rig.run("scancel", own, check=True)
 
     # A machine comes: its slurmd reports, and jobs are released onto it.
     for node in ["node-large-1", "node-large-2"]:
@@ -109,6 +126,15 @@ try:
     rig.wait("it has stopped", lambda: d.run_state(one) == "stopped" and d.jobs()[one]["state"] == "waiting", 20)
     check("start again", d.ask(op="start", job=one, runs=[run("r3", "node-large-2")])["ok"])
     rig.wait("it ends there", lambda: d.jobs()[one]["state"] == "ended" and d.jobs()[one]["runs"][0]["node"] == "node-large-2", 30)
+
+    # Requeued by somebody after its end, it is a job once more; requeued and held, it is held.
+    rig.run("scontrol", "requeue", plain, check=True)
+    rig.wait("it waits again", lambda: d.jobs()[plain]["state"] == "waiting" and d.jobs()[plain]["again"] == 1 and not d.jobs()[plain]["runs"], 20)
+    rig.wait("and not by Slurm's own will", lambda: "Priority=0 " in rig.run("scontrol", "show", "job", plain).stdout, 10)
+    check("start", d.ask(op="start", job=plain, runs=[run("again1", "node-large-1")])["ok"])
+    rig.wait("it ends again", lambda: d.jobs()[plain]["state"] == "ended" and d.jobs()[plain]["again"] == 1, 30)
+    rig.run("scontrol", "requeuehold", plain, check=True)
+    rig.wait("held", lambda: d.jobs()[plain]["state"] == "held" or d.jobs()[plain].get("again") == 2, 20)
 
     # Two nodes at once.
     check("start", d.ask(op="start", job=wide, runs=[run("w0", "node-large-1"), run("w1", "node-large-2", 1)])["ok"])

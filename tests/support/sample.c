@@ -95,6 +95,7 @@ static void make_run(struct sample *s, size_t kind, uint32_t jobs, uint64_t seed
 		r->alloc[k] = FTH_MIN(0.3 * kinds[kind].packed - 0.05 * k, 0.93);
 	double cost = fth_usd(r->cost);
 	r->waste_boot_usd = 0.02 * cost;
+	r->waste_rounding_usd = 0.01 * cost;
 	r->waste_idle_usd = 0.012 * cost * kinds[kind].packed;
 	r->waste_fragmentation_usd = cost * (0.5 - 0.14 * kinds[kind].packed);
 	r->utilization = 1 - (r->waste_boot_usd + r->waste_idle_usd + r->waste_fragmentation_usd) / cost;

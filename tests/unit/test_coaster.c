@@ -268,23 +268,90 @@ static void a_price_that_rises_takes_the_budget_down(void **state)
 	end(h);
 }
 
+static void a_cancelled_job_leaves_nothing_booked(void **state)
+{
+	(void)state;
+	struct fth_hybrid *h = coaster(2, 0.95);
+	uint32_t keep = job(h, 1, 50 * FTH_SEC, 50 * FTH_SEC, true), gone = job(h, 6, 100 * FTH_SEC, 600 * FTH_SEC, true), w[8];
+	h->jobs.data[keep].central = h->jobs.data[gone].central = true;
+	h->jobs.data[gone].id = 7;
+	fth_map_put(&h->job_of, 7, gone);
+	h->jobs.data[gone].first = 100;
+	/* One task of it runs, four are queued, one is on its way; one of another job is queued as well. */
+	fth_central_assign(&h->central, 1, 50 * FTH_SEC, 0, w);
+	queue(h, h->nshort + w[0], keep, 0);
+	fth_central_assign(&h->central, 6, 100 * FTH_SEC, 0, w);
+	for (int k = 0; k < 5; k++)
+		queue(h, h->nshort + w[k], gone, 0);
+	fth_hybrid_send(h, h->nshort + w[5], gone, FTH_ONE_WAY);
+	fth_hybrid_serve(h, h->nshort + w[0]);
+	assert_int_equal(count(FTH_ACT_PLACE, NULL, NULL), 1);
+	assert_int_equal(h->central.nbusy, 4);
+	struct fth_event ev = {.kind = FTH_EV_JOB_CANCELLED, .time = 0, .job = 7, .task = FTH_NONE, .instance = FTH_NONE, .offer = FTH_NONE};
+	struct fth_round round = {.view = &view, .now = 0, .events = &ev, .nevents = 1};
+	assert_int_equal(fth_hybrid_decide(h, &round, &plan), 0);
+	assert_int_equal(h->central.nbusy, 1);
+	for (uint32_t k = 0; k < 4; k++)
+		assert_int_equal(h->central.work[k], k ? 0 : 50 * FTH_SEC);
+	end(h);
+}
+
+static uint32_t wanted(struct fth_hybrid *h, fth_time later, uint32_t have, uint32_t budget)
+{
+	h->now += later;
+	fth_surge_pay(h, have, budget);
+	return fth_surge_wanted(h, budget);
+}
+
 static void surge_spends_what_it_saved(void **state)
 {
 	(void)state;
 	struct fth_hybrid *h = coaster(2, 0.95);
 	params.target = 20 * FTH_SEC;
 	params.peak = 3;
+	params.fund = FTH_FUND_BUDGET;
 	h->short_work = 1000 * 20 * FTH_SEC; /* a thousand workers would be right */
-	h->now = FTH_SEC;
-	assert_int_equal(fth_surge_wanted(h, 0, 4), 4); /* nothing saved yet */
-	h->now += 5 * FTH_MINUTE;
-	assert_int_equal(fth_surge_wanted(h, 0, 4), 6); /* 4 x 5 min unused, within ten minutes: two more */
-	h->now += FTH_HOUR;
-	assert_int_equal(fth_surge_wanted(h, 0, 4), 12); /* never more than peak x K */
-	h->now += 3 * FTH_HOUR;
-	assert_int_equal(fth_surge_wanted(h, 12, 4), 4); /* twelve for three hours: overdrawn */
+	assert_int_equal(wanted(h, FTH_SEC, 0, 4), 4); /* nothing saved yet */
+	assert_int_equal(wanted(h, FTH_MINUTE, 0, 4), 6); /* 4 x 1 min unused, within two minutes: two more */
+	assert_int_equal(wanted(h, FTH_HOUR, 12, 4), 12); /* never more than peak x K */
+	assert_int_equal(wanted(h, 31 * FTH_MINUTE, 12, 4), 2); /* 61 x 4 saved, 31 x 8 gone: four owed, two fewer for two minutes */
+	assert_int_equal(wanted(h, FTH_MINUTE, 0, 4), 0); /* eight more, by those that were still there */
+	assert_int_equal(wanted(h, 3 * FTH_MINUTE, 0, 4), 4);
 	h->short_work = 0;
-	assert_int_equal(fth_surge_wanted(h, 4, 4), 0);
+	assert_int_equal(wanted(h, 0, 4, 4), 0);
+	end(h);
+}
+
+static void surge_spends_no_more_than_the_long_load_ratio_would(void **state)
+{
+	(void)state;
+	struct fth_hybrid *h = coaster(2, 0.4);
+	traits.surge = true;
+	params.target = 20 * FTH_SEC;
+	params.peak = 3;
+	h->short_work = 1000 * 20 * FTH_SEC;
+	h->lag = FTH_MINUTE;
+	h->now = FTH_SEC;
+	fth_coaster_look(h);
+	assert_int_equal(wanted(h, 0, 0, 4), 0); /* no long work: cloudcoaster would have none */
+	busy(h, 4);
+	fth_coaster_look(h); /* 4/8, 4/9, then 4/10 is not above 0.4 */
+	assert_int_equal(h->followed, 2);
+	assert_int_equal(wanted(h, 0, 0, 4), 2);
+	assert_int_equal(wanted(h, 59 * FTH_SEC, 0, 4), 2); /* they are not there yet, and not paid */
+	assert_int_equal(wanted(h, 3 * FTH_MINUTE + FTH_SEC, 0, 4), 5); /* since three minutes: six saved */
+	fth_central_ended(&h->central, 0, 0, 100 * FTH_SEC, h->now);
+	fth_coaster_look(h); /* 3/10: one goes */
+	assert_int_equal(h->followed, 1);
+	busy(h, 1);
+	fth_coaster_look(h); /* one is asked for again, and taken back before it comes */
+	assert_int_equal(h->followed_coming, 1);
+	fth_central_ended(&h->central, 0, 0, 100 * FTH_SEC, h->now);
+	fth_coaster_look(h);
+	assert_int_equal(h->followed_coming, 0);
+	assert_int_equal(h->followed, 1);
+	assert_int_equal(wanted(h, 0, 12, 4), 4);
+	assert_int_equal(wanted(h, FTH_MINUTE, 0, 4), 0); /* 6 saved, 11 spent */
 	end(h);
 }
 
@@ -298,7 +365,9 @@ int main(void)
 		cmocka_unit_test(what_is_queued_on_a_machine_that_is_taken_goes_on_to_one_that_stays),
 		cmocka_unit_test(enough_copies_are_on_workers_that_stay),
 		cmocka_unit_test(a_price_that_rises_takes_the_budget_down),
+		cmocka_unit_test(a_cancelled_job_leaves_nothing_booked),
 		cmocka_unit_test(surge_spends_what_it_saved),
+		cmocka_unit_test(surge_spends_no_more_than_the_long_load_ratio_would),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,6 +64,26 @@ static void dollars_a_month(void **state)
 	rig_close(&r);
 }
 
+/* A limit set late counts what this month has cost, not what was spent before. */
+static void a_month_that_has_begun(void **state)
+{
+	(void)state;
+	for (int late = 0; late < 2; late++) {
+		struct rig r;
+		rig_open(&r, 0, NULL);
+		rig_round(&r, launch_one);
+		rig_ready(&r, 0);
+		r.now = (late ? 13 : 11) * FTH_HOUR;
+		rig_feed(&r, FTH_EV_INSTANCE_REVOKED, FTH_NONE, 0); /* 11 or 13 dollars */
+		r.now = 14 * FTH_HOUR;
+		struct fth_limits l = {.usd_per_month = 5 * FTH_USD, .epoch_us = 1706702400 * (int64_t)FTH_SEC};
+		fth_engine_change_limits(r.e, r.now, &l);
+		rig_round(&r, launch_one);
+		assert_int_equal(r.verdicts[0], late ? FTH_REFUSED_MONTHLY_BUDGET : FTH_ACCEPTED);
+		rig_close(&r);
+	}
+}
+
 static void launch_four(struct rig *r, const struct fth_round *round, struct fth_plan *p)
 {
 	(void)r, (void)round;
@@ -213,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(dollars_an_hour),
 		cmocka_unit_test(dollars_a_month),
+		cmocka_unit_test(a_month_that_has_begun),
 		cmocka_unit_test(moves_an_hour),
 		cmocka_unit_test(share_disturbed),
 		cmocka_unit_test(orders_are_judged_but_not_limited),

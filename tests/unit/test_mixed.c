@@ -85,6 +85,50 @@ static void batch_runs_on_the_excess_and_gives_way(void **state)
 	fth_world_release(&w);
 }
 
+/* Two batch tasks beside the service, the first kind lost: whoever plans, one of each kind is held; batch on the machine that is lost begins
+ * again where it saved nothing. */
+static void pools_and_checkpoints(void **state)
+{
+	(void)state;
+	static const char *const params[] = {"checkpoint=yes", "pool=tr,checkpoint=yes", "pool=tr-artifact,checkpoint=yes", "checkpoint=no"};
+	double done[FTH_COUNT(params)];
+	for (size_t k = 0; k < FTH_COUNT(params); k++) {
+		struct fth_world w;
+		char text[100];
+		mixed_world(&w);
+		small_job(&w, "web", FTH_JOB_SERVICE, small_cpus(&w, "x", 2), 1, 0, FTH_HOUR);
+		small_job(&w, "batch", FTH_JOB_INDEPENDENT, small_cpus(&w, "y", 2), 3, 10 * FTH_SEC, 2000 * FTH_SEC);
+		lose_first_kind(&w);
+		snprintf(text, sizeof(text), "availability=0.98,batch=none,%s", params[k]);
+		struct ran r = run_with(&w, &fth_policy_tr, text);
+		assert_int_equal(r.code, 0);
+		assert_true(count(r.log.text.data, "instance-acquired") >= 2); /* and a third where the first kind is back before the end */
+		assert_int_equal(count(r.log.text.data, "task-running t0"), 2); /* the service moved, once */
+		done[k] = (double)time_of(&r, "job-done j1");
+		ran_release(&r);
+		fth_world_release(&w);
+	}
+	assert_true(done[0] == done[1] && done[0] == done[2]);
+	assert_true(done[3] > done[0]);
+}
+
+/* A batch task that the pool could never hold: batch=stuck rents a machine for it, batch=none leaves it waiting. */
+static void stuck_batch_rents(void **state)
+{
+	(void)state;
+	for (int stuck = 0; stuck < 2; stuck++) {
+		struct fth_world w;
+		mixed_world(&w);
+		small_job(&w, "web", FTH_JOB_SERVICE, small_cpus(&w, "x", 4), 1, 0, FTH_HOUR);
+		small_job(&w, "batch", FTH_JOB_RIGID, small_cpus(&w, "y", 4), 3, 10 * FTH_SEC, 500 * FTH_SEC);
+		struct ran r = run_with(&w, &fth_policy_tr, stuck ? "availability=0.98,batch=stuck" : "availability=0.98,batch=none");
+		assert_int_equal(r.code, stuck ? 0 : -EDEADLK);
+		assert_int_equal(count(r.log.text.data, "job-done j1"), stuck);
+		ran_release(&r);
+		fth_world_release(&w);
+	}
+}
+
 static void rivals_rent_on_demand(void **state)
 {
 	(void)state;
@@ -187,6 +231,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(batch_runs_on_the_excess_and_gives_way),
+		cmocka_unit_test(pools_and_checkpoints),
+		cmocka_unit_test(stuck_batch_rents),
 		cmocka_unit_test(rivals_rent_on_demand),
 		cmocka_unit_test(without_spot_offers_on_demand),
 		cmocka_unit_test(machines_are_counted_in_tasks),

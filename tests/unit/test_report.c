@@ -77,6 +77,12 @@ static void job_figures_by_hand(void **state)
 	fth_run_job_figures(&r);
 	assert_int_equal(r.jobs, 2);
 	assert_int_equal(r.jobs_unfinished, 2);
+	/* A service that runs on is not unfinished, one that never came up is. */
+	const struct fth_run_service services[] = {{.first = 6 * FTH_SEC}, {.first = FTH_NEVER}};
+	for (size_t i = 0; i < FTH_COUNT(services); i++)
+		fth_vec_push(&r.services, services[i]);
+	fth_run_job_figures(&r);
+	assert_int_equal(r.jobs_unfinished, 1);
 	assert_true(r.jct_mean_s == 80);
 	assert_true(r.jct_p50_s == 50);
 	assert_true(r.jct_p95_s == 110);
@@ -250,6 +256,7 @@ static void compare_json_has_every_promised_field(void **state)
 	assert_true(number(json_object_get(r, "waste_usd"), "boot") == want->waste_boot_usd);
 	assert_true(number(json_object_get(r, "waste_usd"), "idle") == want->waste_idle_usd);
 	assert_true(number(json_object_get(r, "waste_usd"), "fragmentation") == want->waste_fragmentation_usd);
+	assert_true(number(json_object_get(r, "waste_usd"), "rounding") == want->waste_rounding_usd);
 	assert_true(number(json_object_get(json_object_get(r, "notes"), "full_adopted"), "sum") == 71);
 	assert_true(json_is_null(json_object_get(r, "fallback")));
 	json_decref(j);
@@ -324,7 +331,7 @@ static void csv_rows_have_all_columns(void **state)
 	fth_comparison_csv(&s.c, &out);
 	const char *at = out.data;
 	size_t columns = csv_row(&at, fields, 40);
-	assert_int_equal(columns, 36);
+	assert_int_equal(columns, 37);
 	assert_string_equal(fields[2].data, "cost_usd");
 	for (int i = 0; i < 3; i++) {
 		struct fth_str usd = {0};
@@ -404,6 +411,16 @@ static void table_fits_and_marks_the_cheapest(void **state)
 	fth_human_usd(&want, fth_usd(s.runs[best].cost), 2);
 	fth_str_addc(&want, '*');
 	holds(&out, want.data);
+	/* A cost from which contracts that run on are left out says so. */
+	assert_null(strchr(out.data, '~'));
+	s.runs[best].prorated = true;
+	want.data[want.len - 1] = '~';
+	fth_str_clear(&out);
+	fth_comparison_table(&s.c, 100, false, &out);
+	fth_str_addc(&want, '*');
+	holds(&out, want.data);
+	holds(&out, "\n~ less what contracts are still worth");
+	s.runs[best].prorated = false;
 	fth_str_clear(&out);
 	fth_comparison_table(&s.c, 100, true, &out);
 	assert_non_null(strchr(out.data, '\033'));
@@ -413,6 +430,32 @@ static void table_fits_and_marks_the_cheapest(void **state)
 	holds(&out, "completion time");
 	assert_null(strchr(out.data, '\033'));
 	fth_str_release(&want);
+	fth_str_release(&out);
+	sample_release(&s);
+}
+
+/* Nor one whose services were there for less than was asked for, while another kept its own. */
+static void cheapest_must_have_kept_its_services(void **state)
+{
+	(void)state;
+	struct sample s;
+	struct fth_str out = {0};
+	sample_make(&s, 3, 50, 9);
+	for (int i = 0; i < 3; i++) {
+		struct fth_run_service web = {.name = "web", .target = 0.99, .tasks = 2, .over = 1000, .whole = i == 1 ? 900 : 995};
+		fth_vec_push(&s.runs[i].services, web);
+		s.runs[i].cost = (30 - 10 * i) * FTH_USD;
+	}
+	assert_int_equal(fth_comparison_cheapest(&s.c), 2);
+	s.runs[2].services.data[0].first = FTH_NEVER;
+	assert_int_equal(fth_comparison_cheapest(&s.c), 0);
+	assert_true(fth_comparison_decided(&s.c));
+	fth_comparison_table(&s.c, 80, false, &out);
+	holds(&out, "service web never had all of its tasks running");
+	holds(&out, "below the 0.99 asked for");
+	fth_str_clear(&out);
+	fth_comparison_html(&s.c, &out);
+	holds(&out, "below the 0.99 asked for");
 	fth_str_release(&out);
 	sample_release(&s);
 }
@@ -764,7 +807,7 @@ int main(void)
 		cmocka_unit_test(json_text_is_quoted),
 		cmocka_unit_test(csv_rows_have_all_columns),
 		cmocka_unit_test(table_fits_and_marks_the_cheapest),
-		cmocka_unit_test(cheapest_must_have_done_the_work),
+		cmocka_unit_test(cheapest_must_have_kept_its_services), cmocka_unit_test(cheapest_must_have_done_the_work),
 		cmocka_unit_test(runs_of_one_policy_are_told_apart),
 		cmocka_unit_test(page_is_whole_and_loads_nothing),
 		cmocka_unit_test(page_stands_hostile_names),

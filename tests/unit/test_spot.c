@@ -51,7 +51,7 @@ static void test_against_enumeration(void **state)
 	for (uint64_t id = 0; id < 12; id++) {
 		struct fth_spot_offer offers[4];
 		random_offers(offers, 4, id);
-		struct fth_spot_problem p = {.offers = offers, .noffers = 4, .capacity = 8 + id % 5, .target = id & 1 ? 0.99 : 0.97, .effort = 2};
+		struct fth_spot_problem p = {.offers = offers, .noffers = 4, .capacity = 8 + id % 5, .target = id & 1 ? 0.99 : 0.97, .effort = 1};
 		struct fth_spot_plan plan;
 		double best = enumerate(&p, 12);
 		assert_int_equal(fth_spot_search(&p, &plan, NULL), 0);
@@ -66,10 +66,10 @@ static void test_against_enumeration(void **state)
 static void test_never_dearer(void **state)
 {
 	(void)state;
-	for (uint64_t id = 0; id < 10; id++) {
+	for (uint64_t id = 0; id < 6; id++) {
 		struct fth_spot_offer offers[12];
 		random_offers(offers, 12, 100 + id);
-		struct fth_spot_problem p = {.offers = offers, .noffers = 12, .capacity = 60 + 25 * id, .target = 0.9999, .effort = 2};
+		struct fth_spot_problem p = {.offers = offers, .noffers = 12, .capacity = 60 + 45 * id, .target = 0.9999, .effort = 2};
 		struct fth_spot_plan ours, other;
 		assert_int_equal(fth_spot_search(&p, &ours, NULL), 0);
 		assert_true(ours.met && ours.availability >= p.target && ours.total >= p.capacity);
@@ -90,7 +90,7 @@ static void test_scaling(void **state)
 	(void)state;
 	struct fth_spot_offer offers[10];
 	random_offers(offers, 10, 78);
-	struct fth_spot_problem p = {.offers = offers, .noffers = 10, .capacity = 100, .target = 0.999, .effort = 3};
+	struct fth_spot_problem p = {.offers = offers, .noffers = 10, .capacity = 100, .target = 0.999, .effort = 1};
 	struct fth_spot_plan small;
 	struct fth_spot_bound b1, b10;
 	assert_int_equal(fth_spot_search(&p, &small, NULL), 0);
@@ -114,7 +114,7 @@ static void test_memory_and_failure(void **state)
 	struct fth_spot_offer offers[8];
 	struct fth_spot_plan free_plan, plan;
 	random_offers(offers, 8, 5);
-	struct fth_spot_problem p = {.offers = offers, .noffers = 8, .capacity = 100, .target = 0.999, .effort = 3};
+	struct fth_spot_problem p = {.offers = offers, .noffers = 8, .capacity = 100, .target = 0.999, .effort = 1};
 	assert_int_equal(fth_spot_search(&p, &free_plan, NULL), 0);
 	p.memory = 2 * free_plan.memory;
 	assert_int_equal(fth_spot_search(&p, &plan, NULL), 0);
@@ -145,7 +145,7 @@ static void test_joint_search(void **state)
 			m[6 * i + k] = i == k ? 1 : (i < 3) == (k < 3) ? 0.1 : 0;
 	}
 	assert_int_equal(fth_joint_from_matrix(&j, m, p6, 6, NULL), 0);
-	struct fth_spot_problem p = {.offers = offers, .noffers = 6, .capacity = 60, .target = 0.999, .effort = 2};
+	struct fth_spot_problem p = {.offers = offers, .noffers = 6, .capacity = 60, .target = 0.999, .effort = 1};
 	assert_int_equal(fth_spot_search(&p, &alone, NULL), 0);
 	p.joint = j;
 	assert_int_equal(fth_spot_search(&p, &together, NULL), 0);
@@ -204,8 +204,9 @@ static void test_table(void **state)
 	(void)state;
 	struct fth_spot_table t = {0}, back = {0};
 	struct fth_str out = {0};
-	assert_int_equal(read_table(&t, HEAD "6,0.02,0.1,\"m4,large\",0.99\n13,0.5,0,b,0.5\n", NULL), 0);
-	assert_int_equal(t.offers.len, 2);
+	assert_int_equal(read_table(&t, HEAD "6,0.02,0.1,\"m4,large\",0.99\n13,0.5,0,b,0.5\n1,0.1,,c,0.5\n", NULL), 0);
+	assert_int_equal(t.offers.len, 3);
+	assert_true(t.offers.data[2].on_demand == 0);
 	assert_string_equal(t.offers.data[0].type, "m4,large");
 	assert_string_equal(t.offers.data[1].zone, "z");
 	fth_write_spot_table(&t, &out);
@@ -225,7 +226,7 @@ static void test_bad_tables(void **state)
 	static const struct {
 		const char *text, *says;
 	} bad[] = {
-		{HEAD, "no rows"},
+		{HEAD, "pool.csv:1: the table has no rows"},
 		{"", ""},
 		{HEAD "6,0.02,0.1,a,1\n", "pool.csv:2"},
 		{HEAD "6,0.02,0.1,a,0.9\n6,0.02,0.1,b,0\n", "pool.csv:3"},

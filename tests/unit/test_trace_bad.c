@@ -27,7 +27,7 @@ static void assert_refused(const struct bad *b, const char *prices)
 #define JOB "job a submit=0s tasks=1xK:1s\n"
 static const struct bad workloads[] = {
 	{FTH_FORMAT_HAWK_TR, 1, "no job", ""},
-	{FTH_FORMAT_HAWK_TR, 1, "2 tasks are announced, and 1 durations follow", "10 2 5.5 5.2\n"},
+	{FTH_FORMAT_HAWK_TR, 1, "2 tasks are announced, and 1 duration follows", "10 2 5.5 5.2\n"},
 	{FTH_FORMAT_HAWK_TR, 1, "2 tasks are announced, and 3 durations follow", "10 2 5.5 5.2 5.3 5.4\n"},
 	{FTH_FORMAT_HAWK_TR, 2, "duration -4 is negative", "10 1 3 4\n11 1 3 -4\n"},
 	{FTH_FORMAT_HAWK_TR, 1, "duration 'x' is not a number", "10 1 3 x\n"},

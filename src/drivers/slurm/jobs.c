@@ -4,16 +4,18 @@
 
 #include <pwd.h>
 
-void fth_slurm_mark_parse(const char *comment, struct fth_slurm_mark *ret)
+void fth_slurm_mark_parse(const char *admin_comment, const char *comment, struct fth_slurm_mark *ret)
 {
 	size_t n = strlen(FTH_SLURM_MARK);
 	*ret = (struct fth_slurm_mark){0};
-	if (!comment || strncmp(comment, FTH_SLURM_MARK, n) || (comment[n] && comment[n] != ' '))
+	if (!admin_comment || strncmp(admin_comment, FTH_SLURM_MARK, n) || (admin_comment[n] && admin_comment[n] != ' '))
 		return;
 	ret->ours = true;
-	const char *run = strstr(comment, " run="), *restarts = strstr(comment, " restarts=");
-	ret->held = strstr(comment, " held") != NULL;
-	ret->stopping = strstr(comment, " stopping") != NULL;
+	const char *run = strstr(admin_comment, " run="), *restarts = strstr(admin_comment, " restarts=");
+	ret->held = comment && strstr(comment, FTH_SLURM_MARK ":held");
+	ret->stopping = strstr(admin_comment, " stopping") != NULL;
+	const char *again = strstr(admin_comment, " again=");
+	ret->again = again ? (uint32_t)strtoul(again + 7, NULL, 10) : 0;
 	if (run && restarts) {
 		ret->runs = run + 5;
 		ret->restarts = (uint32_t)strtoul(restarts + 10, NULL, 10);
@@ -75,6 +77,32 @@ static bool is_over(uint32_t base)
 	return base > JOB_SUSPENDED;
 }
 
+static bool said(const char *s)
+{
+	return s && *s;
+}
+
+/*
+ * What a policy cannot know of: which of the types would do. Such a job is not offered to it, or machines would be rented for it on which
+ * Slurm will not start it. Slurm's own verdict on an earlier try counts too.
+ */
+static const char *unplaceable(const job_info_t *j, const struct fth_slurm_mark *m)
+{
+	if ((j->job_state & JOB_STATE_BASE) != JOB_PENDING)
+		return NULL;
+	if (j->state_reason == FAIL_BAD_CONSTRAINTS)
+		return "Slurm says that it fits no node as it is";
+	if (said(j->features))
+		return "it asks for features (--constraint)";
+	if (said(j->exc_nodes))
+		return "it excludes nodes (--exclude)";
+	if (!m->runs && said(j->req_nodes))
+		return "it names its nodes (--nodelist)";
+	if (said(j->resv_name))
+		return "it asks for a reservation";
+	return j->het_job_id ? "it is part of a heterogeneous job" : NULL;
+}
+
 static const char *job_state(const job_info_msg_t *all, const job_info_t *j, const struct fth_slurm_mark *m, int64_t now)
 {
 	uint32_t base = j->job_state & JOB_STATE_BASE;
@@ -84,9 +112,11 @@ static const char *job_state(const job_info_msg_t *all, const job_info_t *j, con
 		return "ended";
 	if (base != JOB_PENDING)
 		return m->runs ? "waiting" : "held"; /* an administrator has let it run: it is no longer ours to place */
+	/* `scontrol requeuehold` by somebody else. */
+	bool requeued = !m->stopping && !j->priority && j->state_desc && strstr(j->state_desc, "requeued in held");
 	/* After a requeue the delay is Slurm's own, and not the user's --begin. */
 	bool later = j->eligible_time > (time_t)(now / FTH_SEC) && !j->priority && !j->restart_cnt;
-	return m->held || later || !fth_slurm_may_begin(all, j) ? "held" : "waiting";
+	return m->held || later || requeued || unplaceable(j, m) || !fth_slurm_may_begin(all, j) ? "held" : "waiting";
 }
 
 static const char *run_state(const job_info_t *j, const struct fth_slurm_mark *m)
@@ -149,10 +179,15 @@ static json_t *shown(const struct fth_slurm *s, const job_info_msg_t *all, const
 			      "submitted", (json_int_t)j->submit_time * FTH_SEC, "priority",
 			      (json_int_t)NICE_OFFSET - (json_int_t)j->nice, "state", job_state(all, j, m, now), "tasks", "count",
 			      (int)nodes, "demand", demand.data, "runs", runs_of(j, m));
-	if (o && nodes > 1)
-		json_object_set_new(o, "spread", json_true()); /* Slurm takes as many nodes, whatever we say */
-	if (o && !j->shared)
+	if (o && m->again)
+		json_object_set_new(o, "again", json_integer(m->again));
+	if (o && nodes > 1) /* each of its tasks is a node */
+		json_object_set_new(o, "apart", json_true());
+	if (o && j->shared == JOB_SHARED_NONE)
 		json_object_set_new(o, "exclusive", json_true());
+	const char *why = unplaceable(j, m);
+	if (o && why)
+		json_object_set_new(o, "why", json_string(why));
 	if (o && j->time_limit != INFINITE && j->time_limit != NO_VAL)
 		json_object_set_new(o, "limit", json_integer((json_int_t)j->time_limit * 60));
 	fth_str_release(&demand);
@@ -175,9 +210,16 @@ struct fth_slurm_job *fth_slurm_find(struct fth_slurm *s, const char *key)
 	return &s->jobs.data[at];
 }
 
-static void take(struct fth_slurm *s, const job_info_msg_t *all, const job_info_t *j, const char *key, const struct fth_slurm_mark *m, int64_t now, bool *changed)
+static void take(struct fth_slurm *s, const job_info_msg_t *all, const job_info_t *j, const char *key, const struct fth_slurm_mark *mark, int64_t now,
+		 bool *changed)
 {
 	struct fth_slurm_job *known = fth_slurm_find(s, key);
+	struct fth_slurm_mark own = *mark, *m = &own;
+	bool pending = (j->job_state & JOB_STATE_BASE) == JOB_PENDING, put_back = known && known->over && pending;
+	if (put_back && m->again == known->again) { /* its mark does not say so yet */
+		m->again++;
+		m->runs = NULL;
+	}
 	json_t *o = shown(s, all, j, key, m, now);
 	if (!o)
 		return; /* a name that is no UTF-8: jansson says no; such a job stays held, and Slurm's own tools show it */
@@ -186,9 +228,16 @@ static void take(struct fth_slurm *s, const job_info_msg_t *all, const job_info_
 		fth_vec_push(&s->jobs, ((struct fth_slurm_job){.key = fth_strdup(key)}));
 		known = &fth_vec_last(&s->jobs);
 	}
+	const char *why = unplaceable(j, m);
+	if (why && why != known->told)
+		fprintf(stderr, "job %s cannot be placed: %s\n", key, why);
+	known->told = why;
 	known->seen = s->looks;
 	known->restarts = j->restart_cnt;
-	bool back = (j->job_state & JOB_STATE_BASE) == JOB_PENDING && m->runs && j->restart_cnt > m->restarts;
+	known->put_back |= put_back;
+	known->again = m->again;
+	known->over = is_over(j->job_state & JOB_STATE_BASE) && !(j->job_state & JOB_COMPLETING);
+	bool back = pending && m->runs && j->restart_cnt > m->restarts;
 	known->must_hold = back && j->priority;
 	if (known->shown && json_equal(known->shown, o)) {
 		json_decref(o);
@@ -268,7 +317,7 @@ int fth_slurm_look_jobs(struct fth_slurm *s, bool *changed, struct fth_error *er
 		const job_info_t *j = &all->job_array[i];
 		struct fth_slurm_mark m;
 		char key[48];
-		fth_slurm_mark_parse(j->admin_comment, &m);
+		fth_slurm_mark_parse(j->admin_comment, j->comment, &m);
 		if (!m.ours)
 			continue;
 		bool of_array = j->array_job_id && j->array_task_id == NO_VAL;

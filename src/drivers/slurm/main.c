@@ -30,7 +30,7 @@ int fth_slurm_failed(struct fth_error *err, const char *what)
 
 /* ---- looking ---- */
 
-static bool hold_again(struct fth_slurm *s);
+static void hold_again(struct fth_slurm *s);
 
 /* -EAGAIN: the controller does not answer now; what was known stays so. */
 static int look(struct fth_slurm *s, bool *changed, struct fth_error *err)
@@ -191,6 +191,13 @@ static bool lives(const struct fth_slurm_job *j, const char *token, bool *same)
 	return alive;
 }
 
+static void begin_mark(const struct fth_slurm_job *j, struct fth_str *comment)
+{
+	fth_str_add(comment, FTH_SLURM_MARK);
+	if (j->again)
+		fth_str_addf(comment, " again=%u", j->again);
+}
+
 static bool is_token(const char *s)
 {
 	return s && *s && strlen(s) <= 100 && !strpbrk(s, " \t,");
@@ -208,7 +215,8 @@ static int start(void *self, struct fth_request *q, struct fth_error *err)
 	struct fth_str nodes = {0}, comment = {0};
 	size_t k;
 	bool same = false, alive = false;
-	fth_str_add(&comment, FTH_SLURM_MARK " run=");
+	begin_mark(j, &comment);
+	fth_str_add(&comment, " run=");
 	json_array_foreach(runs, k, one) {
 		const char *node = json_string_value(json_object_get(one, "node")), *token = json_string_value(json_object_get(one, "run"));
 		if (!is_token(token) || !node)
@@ -237,7 +245,8 @@ static int mark_stopping(const struct fth_slurm_job *j, struct fth_error *err)
 	struct fth_str comment = {0};
 	size_t k;
 	const json_t *one;
-	fth_str_add(&comment, FTH_SLURM_MARK " run=");
+	begin_mark(j, &comment);
+	fth_str_add(&comment, " run=");
 	json_array_foreach(json_object_get(j->shown, "runs"), k, one)
 		fth_str_addf(&comment, "%s%s", k ? "," : "", json_string_value(json_object_get(one, "run")));
 	fth_str_addf(&comment, " restarts=%u stopping", j->restarts);
@@ -272,21 +281,25 @@ static int stop(void *self, struct fth_request *q, struct fth_error *err)
 	return r;
 }
 
-/* What Slurm has requeued by itself (a node failed) it would start again where it ran: it waits for us instead. */
-static bool hold_again(struct fth_slurm *s)
+/* What Slurm has requeued by itself (a node failed) it would start again where it ran: it waits for us instead. So does what somebody
+ * has requeued after its end. */
+static void hold_again(struct fth_slurm *s)
 {
-	bool any = false;
 	for (size_t i = 0; i < s->jobs.len; i++) {
+		struct fth_slurm_job *j = &s->jobs.data[i];
 		struct fth_error err = {0};
-		if (!s->jobs.data[i].must_hold)
+		struct fth_str comment = {0};
+		if (!j->must_hold && !j->put_back)
 			continue;
-		if (update_job(s->jobs.data[i].key, &(struct change){0, "", NULL, false}, &err))
+		begin_mark(j, &comment);
+		if (update_job(j->key, &(struct change){0, "", j->put_back ? comment.data : NULL, false}, &err))
 			fprintf(stderr, "%s\n", err.text);
-		s->jobs.data[i].must_hold = false;
+		else
+			j->put_back = false;
+		fth_str_release(&comment);
+		j->must_hold = false;
 		s->jobs_update = 0;
-		any = true;
 	}
-	return any;
 }
 
 static int cancel(void *self, struct fth_request *q, struct fth_error *err)

@@ -7,9 +7,11 @@
  * have done about a job stands in that comment too, so that it outlives us, the daemon and the controller:
  *
  *   farthing                           waits for us
- *   farthing held                      its user holds it
  *   farthing run=TOKEN restarts=N      released for this run when it had been restarted N times
  *   farthing run=TOKEN restarts=N stopping
+ *   farthing again=1 ...               it was put back into the queue after it had ended, so often
+ *
+ * That its user holds it himself stands in its comment, as the word farthing:held.
  *
  * A job on several nodes has a token for each of them, parted by commas, in the order of its tasks: Slurm starts and stops it as a whole.
  */
@@ -28,16 +30,20 @@ struct fth_slurm_mark {
 	bool ours, held, stopping;
 	const char *runs;  /* in the comment: tokens, parted by commas; NULL if it was never released */
 	uint32_t restarts; /* then */
+	uint32_t again;
 };
-void fth_slurm_mark_parse(const char *comment, struct fth_slurm_mark *ret);
+void fth_slurm_mark_parse(const char *admin_comment, const char *comment, struct fth_slurm_mark *ret);
 
 struct fth_slurm_job {
 	char *key;       /* "17", or "17_4" of an array: what Slurm's own tools call it */
 	json_t *shown;   /* as it is listed */
 	int64_t mark;
 	uint64_t seen;   /* by the look with this number */
+	const char *told; /* why it cannot be placed, as last logged; NULL: it can */
 	bool must_hold;  /* Slurm has put it back into its queue by itself: it is to be held again */
-	uint32_t restarts;
+	bool put_back;   /* it had ended, and is to be run once more: its mark is to say so */
+	bool over;       /* as last seen */
+	uint32_t restarts, again;
 };
 
 struct fth_slurm {

@@ -220,16 +220,21 @@ void fth_central_started(struct fth_central *c, uint32_t w, uint32_t slot, fth_t
 	file(c, w, now);
 }
 
-void fth_central_ended(struct fth_central *c, uint32_t w, uint32_t slot, fth_time est, fth_time now)
+void fth_central_unbook(struct fth_central *c, uint32_t w, fth_time est, fth_time now)
 {
-	struct fth_central_run *r = &c->runs[(size_t)w * c->slots + slot];
 	c->work[w] -= FTH_MAX(est, 1);
 	c->booked[w]--;
-	r->start = -1;
-	r->gen++;
 	file(c, w, now);
 	if (c->work[w] <= 0)
 		set_bit(c, w, false);
+}
+
+void fth_central_ended(struct fth_central *c, uint32_t w, uint32_t slot, fth_time est, fth_time now)
+{
+	struct fth_central_run *r = &c->runs[(size_t)w * c->slots + slot];
+	r->start = -1;
+	r->gen++;
+	fth_central_unbook(c, w, est, now);
 }
 
 fth_time fth_central_wait(const struct fth_central *c, uint32_t w, fth_time now)

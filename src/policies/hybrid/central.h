@@ -47,6 +47,8 @@ void fth_central_assign(struct fth_central *c, uint32_t n, fth_time est, fth_tim
 void fth_central_started(struct fth_central *c, uint32_t w, uint32_t slot, fth_time est, fth_time now, double when);
 /* A booked task ended, or was lost: it is outstanding no more. */
 void fth_central_ended(struct fth_central *c, uint32_t w, uint32_t slot, fth_time est, fth_time now);
+/* A booked task will not start there. */
+void fth_central_unbook(struct fth_central *c, uint32_t w, fth_time est, fth_time now);
 /* Of all its slots together. */
 fth_time fth_central_wait(const struct fth_central *c, uint32_t w, fth_time now);
 

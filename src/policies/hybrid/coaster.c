@@ -82,6 +82,11 @@ static uint32_t budget(const struct fth_hybrid *h, fth_offer_id offer)
 	return k < 1e9 ? (uint32_t)k : 1000000000;
 }
 
+static uint32_t budget_now(const struct fth_hybrid *h)
+{
+	return budget(h, h->params->r > 0 ? FTH_NONE : choose_offer(h));
+}
+
 /* ---- coming ---- */
 
 static bool request(struct fth_hybrid *h, const char *why)
@@ -104,6 +109,7 @@ static void comes_up(struct fth_hybrid *h, struct machine *m)
 	struct fth_coaster *c = h->coaster;
 	c->pending -= m->n;
 	c->ready += m->n;
+	h->lag = h->now - m->since;
 	m->state = READY;
 	m->since = h->now;
 	m->first = fth_hybrid_add_workers(h, m->instance, m->n, true);
@@ -267,7 +273,7 @@ bool fth_coaster_event(struct fth_hybrid *h, const struct fth_event *ev)
 		changed = m->state == PENDING; /* could not be had; one that leaves was counted out when it began to */
 		gone(h, m);
 	}
-	if (changed)
+	if (changed && !h->traits->surge)
 		fth_coaster_look(h);
 	return true;
 }
@@ -300,8 +306,10 @@ void fth_coaster_look(struct fth_hybrid *h)
 	const char *up = "the long-load ratio is above its threshold; at $0/h", *down = "the long-load ratio is below its threshold";
 	const double limit = h->params->threshold;
 	int step = h->params->step;
-	if (h->traits->surge)
+	if (h->traits->surge) {
+		fth_surge_follow(h, budget_now(h));
 		return;
+	}
 	if (fth_coaster_long_load(h) > limit) {
 		while (request(h, up) && step != FTH_STEP_ONE && fth_coaster_long_load(h) > limit)
 			;
@@ -338,11 +346,14 @@ void fth_coaster_job(struct fth_hybrid *h, const struct fth_hjob *j)
 void fth_coaster_round(struct fth_hybrid *h)
 {
 	struct fth_coaster *c = h->coaster;
-	if (!h->traits->surge || h->now < c->next_look)
+	if (!h->traits->surge)
+		return;
+	uint32_t most = budget_now(h);
+	fth_surge_pay(h, c->ready + c->leaving, most);
+	if (h->now < c->next_look)
 		return;
 	c->next_look = h->now + FTH_SEC;
-	uint32_t have = c->ready + c->leaving;
-	uint32_t want = fth_surge_wanted(h, have, budget(h, choose_offer(h)));
+	uint32_t want = fth_surge_wanted(h, most);
 	if (want >= c->ready + c->pending)
 		c->seen = h->now;
 	while (c->ready + c->pending < want && request(h, "short work waits; at $0/h"))

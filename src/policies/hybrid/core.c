@@ -107,13 +107,28 @@ static void end_job(struct fth_hybrid *h, uint32_t job)
 
 /* ---- workers ---- */
 
+/* The numbers of a gone transient of the same size; few sizes, so the last one nearly always fits. */
+static uint32_t take_idle(struct fth_hybrid *h, uint32_t n)
+{
+	for (size_t k = h->idle.len; k-- > 0;)
+		if (h->idle.data[k].n == n) {
+			uint32_t first = h->idle.data[k].first;
+			h->idle.data[k] = fth_vec_last(&h->idle);
+			h->idle.len--;
+			return first;
+		}
+	return FTH_NONE;
+}
+
 uint32_t fth_hybrid_add_workers(struct fth_hybrid *h, fth_instance_id i, uint32_t n, bool transient)
 {
 	uint32_t first = (uint32_t)h->workers.len;
 	const struct fth_worker fresh = {.instance = i, .transient = transient, .free = (uint32_t)h->params->slots, .hint = FTH_NONE};
-	if (n == 1 && h->idle_workers.len) {
-		first = fth_vec_pop(&h->idle_workers);
-		h->workers.data[first] = fresh;
+	uint32_t again = transient ? take_idle(h, n) : FTH_NONE;
+	if (again != FTH_NONE) {
+		first = again;
+		for (uint32_t k = 0; k < n; k++)
+			h->workers.data[first + k] = fresh;
 	} else {
 		for (uint32_t k = 0; k < n; k++) {
 			fth_vec_push(&h->workers, fresh);
@@ -129,11 +144,16 @@ uint32_t fth_hybrid_add_workers(struct fth_hybrid *h, fth_instance_id i, uint32_
 
 static void maybe_reuse(struct fth_hybrid *h, uint32_t w)
 {
-	struct fth_worker *x = &h->workers.data[w];
-	if (!x->reuse || x->coming)
+	const struct fth_worker *x = &h->workers.data[w];
+	if (x->state != FTH_WORKER_OFF || x->coming)
 		return;
-	x->reuse = false;
-	fth_vec_push(&h->idle_workers, w);
+	uint32_t first = w - x->slice, n = x->slices;
+	for (uint32_t k = first; k < first + n; k++)
+		if (h->workers.data[k].state != FTH_WORKER_OFF || h->workers.data[k].coming)
+			return;
+	for (uint32_t k = first; k < first + n; k++)
+		h->workers.data[k].state = FTH_WORKER_IDLE_NUMBER;
+	fth_vec_push(&h->idle, ((struct fth_idle){first, n}));
 }
 
 void fth_hybrid_retire(struct fth_hybrid *h, uint32_t first, uint32_t n)
@@ -146,9 +166,10 @@ void fth_hybrid_retire(struct fth_hybrid *h, uint32_t first, uint32_t n)
 		x->queue = NULL;
 		x->head = x->len = x->cap = x->longs = 0;
 		x->state = FTH_WORKER_OFF;
-		x->reuse = n == 1;
-		maybe_reuse(h, w);
+		x->slice = w - first;
+		x->slices = n;
 	}
+	maybe_reuse(h, first);
 	h->first_worker.data[h->workers.data[first].instance - h->first_instance] = FTH_NONE;
 }
 
@@ -397,12 +418,32 @@ static void lose_task(struct fth_hybrid *h, const struct fth_event *ev)
 	fth_hybrid_unref(h, job);
 }
 
+/* What is booked for tasks that have not started leaves the book: each has a probe, queued or on its way. */
+static void unbook(struct fth_hybrid *h, uint32_t job)
+{
+	fth_time est = h->jobs.data[job].est;
+	const struct fth_due_queue *q = &h->queues[FTH_ONE_WAY];
+	for (uint32_t w = h->nshort; w < h->nstatic; w++) {
+		const struct fth_worker *x = &h->workers.data[w];
+		for (uint32_t k = 0; k < x->len; k++)
+			if (x->queue[x->head + k].job == job)
+				fth_central_unbook(&h->central, w - h->nshort, est, h->now);
+	}
+	for (uint32_t k = 0; k < q->len; k++) {
+		const struct fth_due *d = &q->ring[(q->head + k) & (q->cap - 1)];
+		if (d->kind == FTH_DUE_PROBE && d->job == job)
+			fth_central_unbook(&h->central, d->worker - h->nshort, est, h->now);
+	}
+}
+
 /* Its tasks have vanished from where they ran; its probes will be found dead. Rare, so we look everywhere. */
 static void cancel_job(struct fth_hybrid *h, uint32_t job)
 {
 	const struct fth_hjob *j = &h->jobs.data[job];
 	if (!j->is_long)
 		h->short_work -= j->est * (fth_time)(j->ntasks - j->next + j->back.len);
+	if (j->central)
+		unbook(h, job);
 	end_job(h, job);
 	h->jobs.data[job].remaining = -1;
 	for (uint32_t w = 0; w < h->workers.len; w++)
@@ -414,6 +455,8 @@ static void cancel_job(struct fth_hybrid *h, uint32_t job)
 			fth_hybrid_unref(h, job);
 			fth_hybrid_serve(h, w);
 		}
+	if (h->coaster)
+		fth_coaster_look(h);
 }
 
 /* A static instance could not be had, or went: put another in its place. */
@@ -662,7 +705,7 @@ void fth_hybrid_free(void *self)
 	fth_coaster_free(h->coaster);
 	fth_vec_release(&h->workers);
 	fth_vec_release(&h->slots);
-	fth_vec_release(&h->idle_workers);
+	fth_vec_release(&h->idle);
 	fth_vec_release(&h->up);
 	fth_vec_release(&h->first_worker);
 	fth_vec_release(&h->jobs);
@@ -673,5 +716,6 @@ void fth_hybrid_free(void *self)
 	fth_vec_release(&h->ends);
 	fth_vec_release(&h->arrivals);
 	fth_vec_release(&h->gone);
+	fth_vec_release(&h->followed_asked);
 	free(h);
 }

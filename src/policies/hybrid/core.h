@@ -15,6 +15,7 @@
 enum fth_estimates { FTH_ESTIMATE_MEAN = 0, FTH_ESTIMATE_CONSTANT, FTH_ESTIMATE_RANDOM };
 enum fth_coaster_step { FTH_STEP_AGGRESSIVE = 0, FTH_STEP_ONE, FTH_STEP_LOOP };
 enum fth_coaster_rule { FTH_RULE_TASK = 0, FTH_RULE_JOB, FTH_RULE_NONE };
+enum fth_fund { FTH_FUND_RATIO = 0, FTH_FUND_BUDGET };
 enum fth_pull { FTH_PULL_SHORT = 0, FTH_PULL_TRANSIENT, FTH_PULL_NONE };
 enum fth_coaster_release { FTH_RELEASE_IDLEST = 0, FTH_RELEASE_NEWEST, FTH_RELEASE_OLDEST };
 
@@ -37,7 +38,7 @@ struct fth_hybrid_params {
 	/* surge */
 	fth_time target, window, keep;
 	double peak, warm;
-	int pull;
+	int pull, fund;
 };
 
 /* What a policy is made of. */
@@ -56,14 +57,14 @@ struct fth_probe {
 	fth_time bypass; /* estimated time of those that went before it though they came later */
 };
 
-enum fth_worker_state { FTH_WORKER_UP = 0, FTH_WORKER_DRAINING, FTH_WORKER_TAKEN, FTH_WORKER_OFF };
+enum fth_worker_state { FTH_WORKER_UP = 0, FTH_WORKER_DRAINING, FTH_WORKER_TAKEN, FTH_WORKER_OFF, FTH_WORKER_IDLE_NUMBER };
 
 /* One queue. Several workers are slices of one instance if that has room for several. */
 struct fth_worker {
 	fth_instance_id instance;
 	enum fth_worker_state state;
 	bool transient;
-	bool reuse;          /* its number is free once nothing is under way to it */
+	uint32_t slice, slices; /* of a gone instance: its numbers are free once nothing is under way to any */
 	uint32_t free;       /* slots */
 	uint32_t longs;      /* long probes queued */
 	uint32_t long_runs;  /* long tasks being executed */
@@ -72,6 +73,11 @@ struct fth_worker {
 	double hint_time;
 	struct fth_probe *queue; /* queue[head .. head + len) */
 	uint32_t head, len, cap;
+};
+
+/* The workers first .. first + n - 1 of an instance that is gone. */
+struct fth_idle {
+	uint32_t first, n;
 };
 
 /* A slot of a worker. */
@@ -126,6 +132,12 @@ struct fth_end {
 	uint32_t worker, slot;
 };
 
+/* Transients that cloudcoaster would have asked for together. */
+struct fth_followed {
+	fth_time due;
+	uint32_t n;
+};
+
 struct fth_hybrid {
 	const struct fth_hybrid_params *params;
 	const struct fth_hybrid_traits *traits;
@@ -142,7 +154,7 @@ struct fth_hybrid {
 	FTH_VEC(struct fth_worker) workers; /* nstatic that stay, then transients */
 	FTH_VEC(struct fth_slot) slots;     /* params->slots each */
 	uint32_t nstatic, nshort;           /* of the static ones, the first nshort take no long work */
-	FTH_VEC(uint32_t) idle_workers;     /* numbers of transients of one slice that are gone, to be used again */
+	FTH_VEC(struct fth_idle) idle;      /* numbers of transients that are gone, to be used again */
 	FTH_VEC(uint32_t) up;               /* transients that take probes */
 	FTH_VEC(uint32_t) first_worker;     /* by instance - first_instance; FTH_NONE */
 	fth_instance_id first_instance;     /* of the fleet */
@@ -165,8 +177,14 @@ struct fth_hybrid {
 	/* surge */
 	double rate;                        /* short work arriving per time, fading with the window */
 	fth_time rate_at;
-	double bank;                        /* worker time of the budget not used so far */
+	double bank;                        /* worker time it might have paid for and did not, so far */
 	fth_time bank_at;
+	uint32_t bank_in, bank_out;         /* workers that pay in and that are paid, since then */
+	uint32_t followed;                  /* transients that cloudcoaster would have now, or have asked for */
+	uint32_t followed_coming;           /* of those, not there yet */
+	FTH_VEC(struct fth_followed) followed_asked; /* in order; those before first_asked have come */
+	size_t first_asked;
+	fth_time lag;                       /* the last machine took so long to come */
 };
 
 /* core.c */
@@ -206,8 +224,12 @@ bool fth_hybrid_refuses(const struct fth_worker *w);
 void fth_surge_list(struct fth_hybrid *h, uint32_t job);   /* it has tasks to hand out */
 void fth_surge_unlist(struct fth_hybrid *h, uint32_t job); /* it has none */
 void fth_surge_pull(struct fth_hybrid *h, uint32_t w);     /* the worker is idle */
+/* The long load may have changed: what would the long-load ratio buy with this budget? */
+void fth_surge_follow(struct fth_hybrid *h, uint32_t budget);
+/* So many transient workers are paid from now on. */
+void fth_surge_pay(struct fth_hybrid *h, uint32_t have, uint32_t budget);
 /* How many transient workers there should be. */
-uint32_t fth_surge_wanted(struct fth_hybrid *h, uint32_t have, uint32_t budget);
+uint32_t fth_surge_wanted(struct fth_hybrid *h, uint32_t budget);
 /* Share of the workers that have long work. */
 double fth_coaster_long_load(const struct fth_hybrid *h);
 void fth_surge_arrival(struct fth_hybrid *h, const struct fth_hjob *j);

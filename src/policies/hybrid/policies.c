@@ -8,6 +8,7 @@
 static const char *const estimates[] = {"mean", "constant", "random", NULL};
 static const char *const steps[] = {"aggressive", "one", "loop", NULL};
 static const char *const rules[] = {"task", "job", "none", NULL};
+static const char *const funds[] = {"ratio", "budget", NULL};
 static const char *const pulls[] = {"short", "transient", "none", NULL};
 static const char *const releases[] = {"idlest", "newest", "oldest", NULL};
 
@@ -80,7 +81,9 @@ static const struct fth_param surge_params[] = {
 	{"threshold", FTH_PARAM_REAL, P(threshold), "0.95", 0, 1, NULL, "of the long-load ratio, above which machines are kept ready"},
 	{"warm", FTH_PARAM_REAL, P(warm), "0.8", 0, 1, NULL, "share of K that is kept ready then"},
 	{"peak", FTH_PARAM_REAL, P(peak), "3", 1, 1000, NULL,
-	 "times K at once at most, as long as no more is spent in all than K machines all the time would cost"},
+	 "times K at once at most, paid from what was saved before"},
+	{"fund", FTH_PARAM_CHOICE, P(fund), "ratio", 0, 0, funds,
+	 "what may be spent in all; ratio: as much as cloudcoaster would; budget: K machines all the time"},
 	{"pull", FTH_PARAM_CHOICE, P(pull), "short", 0, 0, pulls,
 	 "workers that run dry and ask for the job that waits longest: all short-only ones, only transients, or none"},
 	{0},

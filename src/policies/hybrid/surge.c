@@ -3,8 +3,9 @@
  * Our own controller of the short partition. Two things set it apart from following the long-load ratio:
  *
  * - how many transients there are to be follows from the short work that waits and that keeps arriving, less what the
- *   workers that stay can take. What the budget did not spend in quiet times may be spent in a burst, up to `peak` times
- *   the machines at once: the money of a period is never more than the budget allows for that period.
+ *   workers that stay can take. It may spend what cloudcoaster would have spent on the same long load (or, if so asked, K
+ *   machines all the time), no more: what was not used in quiet times is kept and may be spent in a burst, up to `peak` times
+ *   the machines at once.
  * - a worker of the short partition that runs dry asks for a probe of the short job that waits longest, so that machines
  *   which come during a burst serve the jobs that were there before them.
  */
@@ -67,27 +68,69 @@ void fth_surge_arrival(struct fth_hybrid *h, const struct fth_hjob *j)
 	h->rate_at = h->now;
 }
 
-/* The budget is that of K machines all the time; what is not used is kept. */
-static void update_bank(struct fth_hybrid *h, uint32_t have, uint32_t budget)
+/* One of the followed goes: the newest request, else one that is there. */
+static void follow_down(struct fth_hybrid *h)
 {
-	if (h->bank_at)
-		h->bank += ((double)budget - (double)have) * (double)(h->now - h->bank_at);
-	h->bank_at = h->now;
+	h->followed--;
+	if (!h->followed_coming)
+		return;
+	h->followed_coming--;
+	if (--fth_vec_last(&h->followed_asked).n == 0)
+		h->followed_asked.len--;
 }
 
-uint32_t fth_surge_wanted(struct fth_hybrid *h, uint32_t have, uint32_t budget)
+/* What cloudcoaster would do now: as many as it takes come, one goes. */
+void fth_surge_follow(struct fth_hybrid *h, uint32_t budget)
 {
-	update_bank(h, have, budget);
+	const double limit = h->params->threshold, busy = (double)h->central.nbusy;
+	uint32_t n = 0;
+	while (h->followed > budget)
+		follow_down(h);
+	while (h->followed + n < budget && busy > limit * (double)(h->nstatic + h->followed + n))
+		n++;
+	if (n) {
+		h->followed += n;
+		h->followed_coming += n;
+		fth_vec_push(&h->followed_asked, ((struct fth_followed){h->now + h->lag, n}));
+	} else if (h->followed && busy < limit * (double)(h->nstatic + h->followed)) {
+		follow_down(h);
+	}
+}
+
+/* Those that would be there by now are paid from the moment they came. */
+static void followed_come(struct fth_hybrid *h)
+{
+	for (; h->first_asked < h->followed_asked.len && h->followed_asked.data[h->first_asked].due <= h->now; h->first_asked++) {
+		const struct fth_followed *a = &h->followed_asked.data[h->first_asked];
+		h->followed_coming -= a->n;
+		h->bank += (double)a->n * (double)(h->now - a->due);
+	}
+	if (h->first_asked && 2 * h->first_asked >= h->followed_asked.len) {
+		h->followed_asked.len -= h->first_asked;
+		memmove(h->followed_asked.data, h->followed_asked.data + h->first_asked, h->followed_asked.len * sizeof(struct fth_followed));
+		h->first_asked = 0;
+	}
+}
+
+void fth_surge_pay(struct fth_hybrid *h, uint32_t have, uint32_t budget)
+{
+	h->bank += ((double)h->bank_in - (double)h->bank_out) * (double)(h->now - h->bank_at);
+	h->bank_at = h->now;
+	followed_come(h);
+	h->bank_in = h->params->fund == FTH_FUND_BUDGET ? budget : h->followed - h->followed_coming;
+	h->bank_out = have;
+}
+
+uint32_t fth_surge_wanted(struct fth_hybrid *h, uint32_t budget)
+{
 	double idle = (double)h->nstatic - h->nshort - h->central.nbusy;
 	double need = h->rate + (double)h->short_work / (double)h->params->target - h->nshort - idle;
 	/* While few workers are free of long work, a burst would find nobody: some are kept ready for it. */
 	if (fth_coaster_long_load(h) > h->params->threshold)
 		need = FTH_MAX(need, h->params->warm * (double)budget);
-	/* What is in the bank may be spent within ten minutes. */
-	double most = (double)budget + FTH_MAX(h->bank, 0.0) / (double)(10 * FTH_MINUTE);
-	most = FTH_MIN(most, (double)budget * h->params->peak);
-	if (h->bank < 0)
-		most = FTH_MIN(most, (double)budget);
-	need = FTH_MIN(need, most);
+	/* What is in the bank may be spent within two minutes, and what is owed to it is saved within two. */
+	double most = h->params->fund == FTH_FUND_BUDGET ? (double)budget : (double)h->followed;
+	most += h->bank / (double)(2 * FTH_MINUTE);
+	need = FTH_MIN(need, FTH_MIN(most, (double)budget * h->params->peak));
 	return need > 0 ? (uint32_t)need : 0;
 }

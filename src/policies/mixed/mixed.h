@@ -40,6 +40,13 @@ struct mixed_service {
 	double target;
 };
 
+/* Tasks of services that are alike: what is counted is tasks, and what a machine is worth is how many of them it holds. */
+struct mixed_group {
+	fth_kind_id kind;
+	bool apart; /* never two on a machine */
+	uint32_t tasks;
+};
+
 struct mixed {
 	const struct mixed_params *params;
 	bool transient;      /* services on transient machines */
@@ -50,6 +57,9 @@ struct mixed {
 	bool *was_up;
 	fth_time watched;    /* up to here */
 	bool replan;         /* the services have changed */
+	/* The pool planned last, if there was one, of spot machines only: what a later one grows from. */
+	struct mixed_group grown_for; /* tasks 0: none */
+	double grown_target;
 	FTH_VEC(struct mixed_service) services;
 	bool unserved;       /* some service task found no place last time */
 	FTH_VEC(struct mixed_spot) board;

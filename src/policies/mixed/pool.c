@@ -50,20 +50,14 @@ static void list_services(struct mixed *m, const struct fth_view *v)
 		qsort(m->services.data, m->services.len, sizeof(*m->services.data), by_target);
 }
 
-/* Tasks of services that are alike: what is counted is tasks, and what a machine is worth is how many of them it holds. */
-struct group {
-	fth_kind_id kind;
-	bool apart; /* never two on a machine */
-	uint32_t tasks;
-};
-typedef FTH_VEC(struct group) groups;
+typedef FTH_VEC(struct mixed_group) groups;
 
 static void add_job(const struct fth_view *v, fth_job_id job, groups *list)
 {
 	const struct fth_job *j = fth_view_job(v, job);
 	for (uint32_t k = 0; k < j->ntasks; k++) {
 		const struct fth_task *t = fth_view_task(v, j->first_task + k);
-		struct group g = {t ? t->kind : 0, j->anti_affinity != 0, 1};
+		struct mixed_group g = {t ? t->kind : 0, j->anti_affinity != 0, 1};
 		size_t at = 0;
 		if (!t || t->state == FTH_TASK_DONE)
 			continue;
@@ -76,7 +70,7 @@ static void add_job(const struct fth_view *v, fth_job_id job, groups *list)
 	}
 }
 
-static uint64_t tasks_on(const struct fth_view *v, const struct group *g, fth_type_id type)
+static uint64_t tasks_on(const struct fth_view *v, const struct mixed_group *g, fth_type_id type)
 {
 	const struct fth_instance_type *t = &v->catalog->types[type];
 	const struct fth_alt *alt = fth_kind_on_type(&v->kinds[g->kind], t);
@@ -96,7 +90,7 @@ static fth_price on_demand_price(const struct fth_catalog *c, fth_type_id type)
 	return best;
 }
 
-static void hold_on_demand(struct mixed *m, const struct fth_view *v, const struct group *g)
+static void hold_on_demand(struct mixed *m, const struct fth_view *v, const struct mixed_group *g)
 {
 	const struct fth_catalog *c = v->catalog;
 	fth_offer_id best = FTH_NONE;
@@ -128,8 +122,36 @@ struct pool_sum {
 	double cost, units, availability;
 };
 
-/* The pool of spot offers; false: there is none that meets the target for less than on demand. */
-static bool hold_spot(struct mixed *m, const struct fth_view *v, const struct group *g, double target, struct pool_sum *sum)
+/* Machines that hold service tasks stay until they are taken or empty, for to move a task is to be without it for a while. So a new pool of
+ * another shape is paid for beside what it leaves of the old one: where the old pool and one for the tasks that came are cheaper than that
+ * and meet the target, they are the plan. */
+static void grow_pool(const struct mixed *m, const uint32_t *held, const struct fth_spot_problem *p, const fth_offer_id *ids,
+		      struct fth_spot_plan *pool)
+{
+	struct fth_spot_problem more = *p;
+	struct fth_spot_plan grown;
+	double beside = 0;
+	more.capacity = p->capacity - m->grown_for.tasks;
+	if (planner(m)(&more, &grown, NULL))
+		return;
+	bool spot = grown.met && !grown.fallback;
+	for (uint32_t k = 0; k < p->noffers; k++) {
+		grown.count[k] += held[ids[k]];
+		beside += FTH_MAX(pool->count[k], held[ids[k]]) * p->offers[k].price;
+	}
+	fth_spot_measure(p, &grown);
+	if (spot && grown.met && grown.cost < beside) {
+		struct fth_spot_plan t = *pool;
+		*pool = grown;
+		grown = t;
+	}
+	fth_spot_plan_release(&grown);
+}
+
+/* The pool of spot offers; false: there is none that meets the target for less than on demand. held: machines of a pool for some of these
+ * tasks, or NULL. */
+static bool hold_spot(struct mixed *m, const struct fth_view *v, const struct mixed_group *g, double target, const uint32_t *held,
+		      struct pool_sum *sum)
 {
 	const struct fth_catalog *c = v->catalog;
 	struct fth_spot_offer *offers = fth_alloc((m->noffers + 1) * sizeof(*offers));
@@ -148,6 +170,8 @@ static bool hold_spot(struct mixed *m, const struct fth_view *v, const struct gr
 	bool found = false;
 	if (p.noffers && !planner(m)(&p, &pool, NULL)) {
 		found = pool.met && !pool.fallback;
+		if (found && held)
+			grow_pool(m, held, &p, ids, &pool);
 		for (uint32_t k = 0; k < p.noffers && found; k++)
 			m->want[ids[k]] += pool.count[k];
 		sum->cost += pool.cost;
@@ -160,6 +184,13 @@ static bool hold_spot(struct mixed *m, const struct fth_view *v, const struct gr
 	return found;
 }
 
+/* Is this the group that the last pool was for, with tasks that came since? */
+static bool grows(const struct mixed *m, const struct mixed_group *g, double target)
+{
+	const struct mixed_group *was = &m->grown_for;
+	return was->tasks && was->kind == g->kind && was->apart == g->apart && was->tasks < g->tasks && m->grown_target == target;
+}
+
 /*
  * One pool for each target and kind of task, the strictest target first, all in one: who must be there most is served first, from any of
  * it. The second target's pools are asked for a2 / a1 together, so that all are there for a2, and k pools of one target for the k-th root
@@ -170,20 +201,35 @@ int mixed_plan_pool(struct mixed *m, const struct fth_view *v, struct fth_plan *
 	struct pool_sum sum = {.availability = 1};
 	double stricter = 1;
 	groups list = {0};
+	uint32_t *before = fth_alloc((m->noffers + 1) * sizeof(*before));
+	struct mixed_group grown = {0};
+	bool alone = true; /* one pool, of spot machines */
 	m->replan = false;
 	list_services(m, v);
+	memcpy(before, m->want, (m->noffers + 1) * sizeof(*before));
 	memset(m->want, 0, (m->noffers + 1) * sizeof(*m->want));
 	for (size_t k = 0; k < m->services.len;) {
 		double target = m->services.data[k].target;
 		fth_vec_clear(&list);
 		for (; k < m->services.len && (m->services.data[k].target == target || !m->transient); k++)
 			add_job(v, m->services.data[k].job, &list);
-		for (size_t g = 0; g < list.len; g++)
-			if (!m->transient || !hold_spot(m, v, &list.data[g], fth_tier_target(target / stricter, (unsigned)list.len), &sum))
-				hold_on_demand(m, v, &list.data[g]);
+		alone &= list.len == 1 && k == m->services.len && stricter == 1;
+		const uint32_t *held = alone && list.len && grows(m, &list.data[0], target) ? before : NULL;
+		for (size_t g = 0; g < list.len; g++) {
+			double each = fth_tier_target(target / stricter, (unsigned)list.len);
+			if (m->transient && hold_spot(m, v, &list.data[g], each, held, &sum))
+				continue;
+			hold_on_demand(m, v, &list.data[g]);
+			alone = false;
+		}
+		if (alone)
+			grown = list.data[0];
 		stricter = target;
 	}
+	m->grown_for = grown;
+	m->grown_target = stricter;
 	fth_vec_release(&list);
+	free(before);
 	if (sum.units > 0) {
 		fth_plan_note(plan, "pool cost/h", sum.cost);
 		fth_plan_note(plan, "pool availability", sum.availability);

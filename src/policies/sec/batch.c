@@ -267,8 +267,10 @@ static void on_instance(struct sec *s, const struct fth_event *ev)
 	} else { /* gone, revoked, or about to be */
 		one_less_awaited(s, n);
 		sec_idle_remove(s, i->slot);
-		if (!n->leaving)
+		if (!n->leaving) {
 			s->clouds.data[n->cloud].nodes--;
+			s->lost++;
+		}
 		n->leaving = true;
 		s->trigger |= ev->kind != FTH_EV_INSTANCE_GONE || i->ready == FTH_NEVER;
 		if (ev->kind != FTH_EV_REVOCATION_NOTICE)

@@ -80,6 +80,7 @@ struct sec {
 	struct fth_order queue;
 	uint64_t long_nodes; /* wanted by the queued jobs longer than t_short */
 	bool started;        /* local: its nodes were asked for */
+	uint32_t lost;       /* nodes that went or could not be had, in this round: local puts others in their place */
 	bool trigger;        /* something happened in this round after which it may acquire */
 	size_t known;        /* requests whose nodes we have seen */
 	fth_time month_from, last;

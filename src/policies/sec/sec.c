@@ -100,30 +100,42 @@ static int init_elastic(void **self, const struct fth_view *view, const void *pa
 	return init_as(SEC_ELASTIC, self, view, params);
 }
 
+/* The job's next task from this one on that is nowhere yet; past its last: there is none. A node that could not be had takes one
+ * task with it, the others keep theirs. */
+static fth_task_id next_waiting(const struct sec *s, const struct fth_job *j, fth_task_id t)
+{
+	while (t < j->first_task + j->ntasks && fth_view_task(s->view, t)->state != FTH_TASK_WAITING)
+		t++;
+	return t;
+}
+
 /* Nodes of its own for what idle ones do not cover; it starts when the last of them is up. */
 static void start_at_once(struct sec *s, const struct fth_job *j, bool reuse)
 {
 	struct sec_cloud *c = &s->clouds.data[0];
 	const struct fth_reason why = {"it came, and nobody waits", {0}};
-	uint32_t idle = 0;
+	const fth_task_id end = j->first_task + j->ntasks;
+	uint32_t idle = 0, n = 0;
 	struct sec_job *q = sec_job_of(s, j);
 	sec_dequeue(s, j);
 	q->cloud = 0;
-	if (reuse) {
-		sec_pick_idle(s, c, j->ntasks, j);
+	for (fth_task_id t = next_waiting(s, j, j->first_task); t < end; t = next_waiting(s, j, t + 1))
+		n++;
+	if (reuse && n) {
+		sec_pick_idle(s, c, n, j);
 		idle = (uint32_t)s->picks.len;
 	}
-	for (uint32_t k = 0; k < idle; k++) {
-		struct sec_node *n = &s->nodes.data[s->picks.data[k].slot];
+	fth_task_id t = next_waiting(s, j, j->first_task);
+	for (uint32_t k = 0; k < idle; k++, t = next_waiting(s, j, t + 1)) {
+		struct sec_node *node = &s->nodes.data[s->picks.data[k].slot];
 		sec_idle_remove(s, s->picks.data[k].slot);
-		n->job = j->id;
-		fth_plan_place(s->plan, j->first_task + k, n->id, why);
+		node->job = j->id;
+		fth_plan_place(s->plan, t, node->id, why);
 	}
-	if (idle == j->ntasks)
+	if (idle == n)
 		return;
-	fth_instance_id first = sec_ask(s, 0, j->ntasks - idle, j);
-	for (uint32_t k = idle; k < j->ntasks; k++)
-		fth_plan_place(s->plan, j->first_task + k, first + (k - idle), why);
+	for (fth_instance_id node = sec_ask(s, 0, n - idle, j); t < end; t = next_waiting(s, j, t + 1))
+		fth_plan_place(s->plan, t, node++, why);
 }
 
 static void serve_at_once(struct sec *s)
@@ -148,8 +160,9 @@ static void serve_at_once(struct sec *s)
 
 static void serve_local(struct sec *s)
 {
-	if (!s->started)
-		sec_ask(s, 0, (uint32_t)s->params->nodes, NULL);
+	uint32_t missing = s->started ? s->lost : (uint32_t)s->params->nodes;
+	if (missing)
+		sec_ask(s, 0, missing, NULL);
 	s->started = true;
 	sec_schedule(s);
 }
@@ -198,6 +211,7 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	s->plan = plan;
 	s->now = round->now;
 	s->trigger = false;
+	s->lost = 0;
 	if (s->clouds.len > 1)
 		count_use(s);
 	sec_meet_nodes(s);

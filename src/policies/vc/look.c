@@ -54,6 +54,8 @@ fth_time vc_pause(const struct vc *v, fth_kind_id kind)
 struct vc_inst *vc_known(struct vc *v, fth_instance_id id)
 {
 	size_t a = 0, z = v->inst.len;
+	if (!z || v->inst.data[z - 1].id < id)
+		return NULL; /* a new one, as most that are not known */
 	while (a < z) {
 		size_t mid = a + (z - a) / 2;
 		if (v->inst.data[mid].id < id)
@@ -143,7 +145,8 @@ static void look_at_instance(struct vc *v, const struct fth_instance *i, struct 
 static void look_again(struct vc *v, fth_instance_id id)
 {
 	const struct fth_instance *i = fth_view_instance(v->view, id);
-	struct vc_inst *known = vc_known(v, id);
+	uint32_t at = i ? v->inst_of.data[i->slot] : FTH_NONE;
+	struct vc_inst *known = at < v->inst.len && v->inst.data[at].id == id ? &v->inst.data[at] : vc_known(v, id);
 	if (i && i->revoked && !fth_map_get(&v->is_fleeing, id, NULL)) {
 		fth_map_put(&v->is_fleeing, id, 1);
 		fth_vec_push(&v->fleeing, id);
