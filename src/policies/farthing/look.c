@@ -129,6 +129,21 @@ void own_take(struct own *o, uint32_t task)
 	m->n--;
 }
 
+bool own_is_barred(const struct own *o, uint32_t task, uint32_t machine)
+{
+	const struct own_task *x = &o->tasks.data[task];
+	fth_instance_id id = o->machines.data[machine].id;
+	if (!x->item.apart || id == FTH_NONE)
+		return false;
+	for (fth_task_id t = fth_view_instance(o->view, id)->first_committed; t != FTH_NONE;) {
+		const struct fth_task *there = fth_view_task(o->view, t);
+		if (t != x->id && fth_view_job(o->view, there->job)->anti_affinity == x->item.apart)
+			return true;
+		t = there->next_committed;
+	}
+	return false;
+}
+
 bool own_fits(const struct own *o, uint32_t task, uint32_t machine)
 {
 	const struct own_machine *m = &o->machines.data[machine];
@@ -139,7 +154,7 @@ bool own_fits(const struct own *o, uint32_t task, uint32_t machine)
 	for (uint32_t t = m->first; apart && t != FTH_NONE; t = o->tasks.data[t].next)
 		if (o->tasks.data[t].item.apart == apart)
 			return false;
-	return true;
+	return !own_is_barred(o, task, machine);
 }
 
 /* Price less worth over the horizon, perhaps with one more task. */

@@ -117,6 +117,7 @@ struct own_item {
 	uint32_t home;  /* bin it is on; FTH_NONE */
 	double linger;  /* hours for which it keeps its room there when it leaves */
 	fth_sym apart;  /* never beside another with the same value */
+	uint32_t barred; /* bins which one of the same value has yet to leave */
 	const struct fth_alt *const *alt; /* by type; NULL where it cannot run */
 };
 
@@ -236,6 +237,7 @@ struct own {
 	double arrivals;  /* tasks an hour, of late */
 	double refill;    /* hours until a machine has met new tasks */
 	fth_time next_sweep;
+	fth_time patience; /* until a plan that came to nothing is made again */
 	bool unswept; /* something has changed since all machines were looked at */
 	uint64_t tried, solved, taken; /* pools, in this round */
 	/* of the round */
@@ -271,6 +273,8 @@ uint32_t own_add_machine(struct own *o, const struct own_buy *buy);
 const struct fth_res *own_demand(const struct own *o, uint32_t task, fth_type_id type);
 /* Prices of new machines, as many being held as are planned now. */
 void own_price_buys(struct own *o);
+/* Whether a task that is to keep apart from others meets one there, be it about to leave. */
+bool own_is_barred(const struct own *o, uint32_t task, uint32_t machine);
 bool own_fits(const struct own *o, uint32_t task, uint32_t machine);
 double own_waste(struct own *o, uint32_t machine, uint32_t with);
 

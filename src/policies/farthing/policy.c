@@ -204,14 +204,22 @@ static void carry_out(struct own *o, struct fth_plan *plan)
 	}
 }
 
-/* Be asked again when somebody has waited long enough, or when all machines are to be looked at. */
-static void ask_again(struct own *o, struct fth_plan *plan)
+/* Rounds after which it is given up as hopeless: nothing but the clock has moved in all the time. */
+static const fth_time MOST_PATIENCE = 8192;
+
+/* Be asked again when somebody has waited long enough, or when all machines are to be looked at. Where a task was given a
+ * place, or could not be, it is looked at again in any case: the place may have been refused. The longer nothing has
+ * happened, the later. */
+static void ask_again(struct own *o, struct fth_plan *plan, bool changed)
 {
 	fth_time first = FTH_NEVER, round = o->params->round;
+	o->patience = changed || !o->patience ? 1 : FTH_MIN(2 * o->patience, 2 * MOST_PATIENCE);
 	for (size_t k = 0; k < o->waiting.len; k++) {
 		const struct own_task *t = &o->tasks.data[o->waiting.data[k]];
 		if (t->to == FTH_NONE && t->may_wait)
 			first = FTH_MIN(first, t->until);
+		else if (o->patience <= MOST_PATIENCE)
+			first = FTH_MIN(first, o->now + o->patience * round);
 	}
 	if (o->unswept && o->params->sweep && o->machines.len)
 		first = FTH_MIN(first, o->next_sweep);
@@ -234,11 +242,12 @@ static int decide(void *self, const struct fth_round *round, struct fth_plan *pl
 	own_look(o, round);
 	count_moves(o);
 	o->tried = o->solved = o->taken = 0;
-	o->unswept |= has_changed(round);
+	bool changed = has_changed(round);
+	o->unswept |= changed;
 	own_search(o);
 	hold_back(o);
 	carry_out(o, plan);
-	ask_again(o, plan);
+	ask_again(o, plan, changed);
 	if (o->tried) {
 		fth_plan_note(plan, "pools_tried", (double)o->tried);
 		fth_plan_note(plan, "steps", (double)(own_work_steps(o->work) - o->steps_before + o->spent));

@@ -141,6 +141,10 @@ static bool fill_pool(struct own *o, const uint32_t *machines, uint32_t n, uint3
 		if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE &&
 		    !add_item(o, o->waiting.data[k], FTH_NONE, pool_size(o)))
 			break;
+	for (size_t k = 0; k < o->members.len; k++)
+		for (uint32_t b = 0; b < o->pool.nbins; b++)
+			if (own_is_barred(o, o->members.data[k].task, o->bin_machine[b]))
+				o->pool.item[o->members.data[k].item].barred |= 1u << b;
 	return o->pool.nitems > 0;
 }
 
