@@ -157,6 +157,24 @@ bool own_fits(const struct own *o, uint32_t task, uint32_t machine)
 	return !own_is_barred(o, task, machine);
 }
 
+/* Tasks of a class are equally fast on one machine: worked out for the first of them, it is kept for the others. */
+static double rate_beside(struct own *o, size_t k, uint64_t hash)
+{
+	uint32_t klass = o->tasks.data[o->order.data[k]].item.klass;
+	while (o->known.len <= klass)
+		fth_vec_push(&o->known, (struct own_rate){0});
+	struct own_rate *r = &o->known.data[klass];
+	if (r->asked == o->asked)
+		return r->rate;
+	double rate = 1;
+	for (size_t n = 0; n < o->order.len; n++)
+		if (n != k)
+			rate *= own_pair(&o->speeds, klass, o->tasks.data[o->order.data[n]].item.klass);
+	o->spent += o->order.len / 4;
+	*r = (struct own_rate){own_speeds_in_set(&o->speeds, klass, hash, rate), o->asked};
+	return r->rate;
+}
+
 /* Price less worth over the horizon, perhaps with one more task. */
 double own_waste(struct own *o, uint32_t machine, uint32_t with)
 {
@@ -170,19 +188,17 @@ double own_waste(struct own *o, uint32_t machine, uint32_t with)
 		fth_vec_push(&o->order, with);
 	for (size_t k = 0; k < o->order.len; k++)
 		hash += own_class_hash(o->tasks.data[o->order.data[k]].item.klass);
+	o->asked++;
 	for (size_t k = 0; k < o->order.len; k++) {
 		const struct own_item *i = &o->tasks.data[o->order.data[k]].item;
-		double rate = 1;
-		for (size_t n = 0; n < o->order.len; n++)
-			if (n != k)
-				rate *= own_pair(&o->speeds, i->klass, o->tasks.data[o->order.data[n]].item.klass);
-		rate = own_speeds_in_set(&o->speeds, i->klass, hash, rate);
+		double rate = rate_beside(o, k, hash);
 		o->tasks.data[o->order.data[k]].rate = rate;
 		const struct fth_alt *a = i->alt[m->as.type];
 		rate *= a ? a->speed_ppm / 1e6 : 0;
 		sum += i->value * rate + i->drag * FTH_MIN(rate, i->pace) - m->as.risk * i->loss;
 		longest = FTH_MAX(longest, i->hours);
 	}
+	o->spent += o->order.len;
 	return m->as.price * longest - sum;
 }
 

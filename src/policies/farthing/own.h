@@ -255,6 +255,13 @@ struct own {
 	struct fth_map seen;          /* likenesses of machines */
 	FTH_VEC(uint32_t) classes;    /* scratch */
 	FTH_VEC(uint32_t) order;      /* scratch */
+	FTH_VEC(struct own_rate {
+		double rate;
+		uint64_t asked; /* for the how manieth machine */
+	}) known; /* by class */
+	uint64_t asked;
+	uint32_t told; /* task whose place was last explained, with what it adds here and alone */
+	double told_here, told_alone;
 	struct own_pool pool;
 	FTH_VEC(struct own_membership {
 		uint32_t task;
@@ -281,6 +288,8 @@ double own_waste(struct own *o, uint32_t machine, uint32_t with);
 /* ---- search.c ---- */
 void own_insert(struct own *o);
 void own_search(struct own *o);
+/* Where one goes, the other may go for the same. */
+bool own_is_alike(const struct own_task *a, const struct own_task *b);
 /* Dollars over its horizon, its worth counted, on the best machine of its own. */
 double own_alone(const struct own *o, uint32_t task);
 

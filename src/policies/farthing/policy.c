@@ -80,6 +80,7 @@ static void fini(void *self)
 	fth_map_release(&o->seen);
 	fth_vec_release(&o->classes);
 	fth_vec_release(&o->order);
+	fth_vec_release(&o->known);
 	fth_vec_release(&o->members);
 	free(o);
 }
@@ -140,12 +141,19 @@ static fth_instance_id launch(struct own *o, struct fth_plan *plan, uint32_t mac
 /* What its place costs over the horizon, its worth counted, and what the other ways would. */
 static void place(struct own *o, struct fth_plan *plan, uint32_t task)
 {
-	uint32_t to = o->tasks.data[task].to;
-	bool may_wait = o->tasks.data[task].may_wait;
-	double with = own_waste(o, to, FTH_NONE);
-	own_take(o, task);
-	double here = with - own_waste(o, to, FTH_NONE) + o->tasks.data[task].item.move, alone = own_alone(o, task);
-	own_put(o, task, to);
+	const struct own_task *x = &o->tasks.data[task];
+	uint32_t to = x->to;
+	bool may_wait = x->may_wait;
+	/* One like it on the same machine comes to the same. */
+	if (o->told == FTH_NONE || o->tasks.data[o->told].to != to || !own_is_alike(&o->tasks.data[o->told], x)) {
+		double with = own_waste(o, to, FTH_NONE);
+		own_take(o, task);
+		o->told_here = with - own_waste(o, to, FTH_NONE) + x->item.move;
+		o->told_alone = own_alone(o, task);
+		own_put(o, task, to);
+		o->told = task;
+	}
+	double here = o->told_here, alone = o->told_alone;
 	struct fth_reason why = {NULL, {nano(here), alone < OWN_NEVER ? nano(alone) : 0, 0}};
 	if (alone >= OWN_NEVER)
 		why.text = "here it adds $0 within the horizon, its work counted as a gain; no machine of its own can be had";
@@ -181,6 +189,7 @@ static void send(struct own *o, struct fth_plan *plan, uint32_t task)
 
 static void carry_out(struct own *o, struct fth_plan *plan)
 {
+	o->told = FTH_NONE;
 	for (uint32_t k = 0; k < o->machines.len; k++) {
 		struct own_machine *m = &o->machines.data[k];
 		if (m->id == FTH_NONE && m->n)

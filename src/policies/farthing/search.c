@@ -324,8 +324,7 @@ static int by_urgency(const void *a, const void *b, void *arg)
 /* How much less good places may be that are preferred for their fit, as a share of the task's worth. */
 static const double TIE = 0.02;
 
-/* Where one goes, the other may go for the same. */
-static bool is_alike(const struct own_task *a, const struct own_task *b)
+bool own_is_alike(const struct own_task *a, const struct own_task *b)
 {
 	return a->kind == b->kind && a->item.hours == b->item.hours && a->item.value == b->item.value && a->may_wait == b->may_wait &&
 	       a->item.move == b->item.move && !a->together && !b->together && !a->item.apart && !b->item.apart &&
@@ -464,7 +463,7 @@ void own_insert(struct own *o)
 		qsort_r(o->waiting.data, o->waiting.len, sizeof(*o->waiting.data), by_urgency, o);
 	for (size_t a = 0, b; a < o->waiting.len; a = b) {
 		const struct own_task *t = &o->tasks.data[o->waiting.data[a]];
-		for (b = a + 1; b < o->waiting.len && is_alike(t, &o->tasks.data[o->waiting.data[b]]); b++)
+		for (b = a + 1; b < o->waiting.len && own_is_alike(t, &o->tasks.data[o->waiting.data[b]]); b++)
 			;
 		join_machines(o, a, b);
 		size_t left = a;
