@@ -219,6 +219,20 @@ static bool any_in_motion(const struct fth_view *v, const struct fth_job *j)
 	return false;
 }
 
+/* An hour of a task's progress on a machine of its own. */
+static double price_alone(struct own *o, fth_kind_id kind)
+{
+	const struct fth_alt *const *alt = alternatives(o, kind);
+	double least = 0;
+	for (size_t i = 0; i < o->market.buys.len; i++) {
+		const struct own_buy *b = &o->market.buys.data[i];
+		double alone = alt[b->type] ? b->price * 1e6 / alt[b->type]->speed_ppm : 0;
+		if (alone > 0 && (least == 0 || alone < least))
+			least = alone;
+	}
+	return least;
+}
+
 /* What an hour of a task's progress costs at a fair price. */
 static double share_of(struct own *o, fth_kind_id kind)
 {
@@ -230,14 +244,7 @@ static double share_of(struct own *o, fth_kind_id kind)
 	*y = 0;
 	if (o->params->value == OWN_SHARE)
 		return *y = own_fair_share(o->view, kind, o->market.buys.data, o->market.buys.len);
-	const struct fth_alt *const *alt = alternatives(o, kind);
-	for (size_t i = 0; i < o->market.buys.len; i++) {
-		const struct own_buy *b = &o->market.buys.data[i];
-		double alone = alt[b->type] ? b->price * 1e6 / alt[b->type]->speed_ppm : 0;
-		if (alone > 0 && (*y == 0 || alone < *y))
-			*y = alone;
-	}
-	return *y;
+	return *y = price_alone(o, kind);
 }
 
 /* How long it will still run, of the horizon; one that has outrun its estimate is half done. */
@@ -265,10 +272,16 @@ static double lasting(const struct own *o, const struct fth_task *t, double hori
 	return FTH_MIN(lasts, o->refill);
 }
 
-/* Until when a task may be left waiting: not at all if others wait for it or its deadline is near. */
-static fth_time wait_until(const struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
+/* A task that takes nearly all of what its own machine has saves nothing by company. */
+static const double NEARLY_ALL = 0.95;
+
+/* Until when a task may be left waiting: not at all if others wait for it, its deadline is near, or nobody can be expected
+ * to share a machine with it. */
+static fth_time wait_until(struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
 {
-	if (t->state != FTH_TASK_WAITING || together || j->kind == FTH_JOB_SERVICE)
+	if (t->state != FTH_TASK_WAITING || together || j->kind == FTH_JOB_SERVICE || !o->company)
+		return 0;
+	if (o->params->value == OWN_SHARE && share_of(o, t->kind) > NEARLY_ALL * price_alone(o, t->kind))
 		return 0;
 	if (j->deadline != FTH_NEVER && j->deadline - o->now < 2 * (t->estimate + o->params->max_wait))
 		return 0;
@@ -463,6 +476,26 @@ static void count_arrivals(struct own *o, const struct fth_round *round)
 	o->refill = MET * (round->view->ninstances + 1) / (o->arrivals + 0.01);
 }
 
+/* Whether those that wait can expect company: somebody runs, or as many as one are likely to come before they have waited
+ * long enough, by those that came of late. Those that still wait themselves are no sign of others. */
+static bool expects_company(const struct own *o)
+{
+	const struct fth_view *v = o->view;
+	double others = o->arrivals;
+	for (fth_instance_id id = v->first_instance; id != FTH_NONE; id = fth_view_instance(v, id)->next)
+		if (fth_view_instance(v, id)->ncommitted)
+			return true;
+	for (fth_job_id id = v->first_job; id != FTH_NONE; id = fth_view_job(v, id)->next) {
+		const struct fth_job *j = fth_view_job(v, id);
+		for (uint32_t k = 0; k < j->ntasks; k++) {
+			const struct fth_task *t = fth_view_task(v, j->first_task + k);
+			if (t && t->state == FTH_TASK_WAITING)
+				others -= fth_exp(-hours(o->now - t->since));
+		}
+	}
+	return others * hours(o->params->max_wait) >= 1;
+}
+
 void own_look(struct own *o, const struct fth_round *round)
 {
 	count_arrivals(o, round);
@@ -471,6 +504,7 @@ void own_look(struct own *o, const struct fth_round *round)
 	fth_vec_clear(&o->tasks);
 	fth_vec_clear(&o->waiting);
 	look_at_machines(o);
+	o->company = expects_company(o);
 	for (fth_job_id id = o->view->first_job; id != FTH_NONE;) {
 		const struct fth_job *j = fth_view_job(o->view, id);
 		look_at_job(o, j);

@@ -235,6 +235,7 @@ struct own {
 	FTH_VEC(fth_time) moved; /* times of moves within the last hour */
 	fth_time last;    /* round */
 	double arrivals;  /* tasks an hour, of late */
+	bool company;     /* can be expected by those that wait */
 	double refill;    /* hours until a machine has met new tasks */
 	fth_time next_sweep;
 	fth_time patience; /* until a plan that came to nothing is made again */
