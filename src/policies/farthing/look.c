@@ -315,7 +315,7 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 	/* While its state is saved it keeps its room there, and what it goes to stands ready: both are paid for. */
 	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : 2 * end)) * (i->hours / lasting(o, t, i->hours));
 	/* Saved if it is noticed in time; else what it did since it was started is lost. */
-	bool saved = end + o->params->round <= o->market.notice;
+	bool saved = end + o->period <= o->market.notice;
 	fth_time lost = begin + (!saved && t->state == FTH_TASK_RUNNING ? o->now - t->since : 0);
 	i->loss = hourly * (hours(lost) + (saved ? 0 : i->hours / 2)) * i->hours;
 	i->queue = x->may_wait ? 0 : OWN_NEVER;
@@ -460,19 +460,23 @@ static void set_paces(struct own *o)
 }
 
 /* Tasks that have come of late, by the hour, give the time until a machine has met some new ones. */
-static void count_arrivals(struct own *o, const struct fth_round *round)
+void own_count_arrivals(struct own *o, const struct fth_round *round)
 {
-	double came = 0;
-	if (o->last > 0 && round->now > o->last)
-		o->arrivals *= fth_exp(-hours(round->now - o->last));
-	o->last = round->now;
 	for (size_t i = 0; i < round->nevents; i++) {
 		const struct fth_job *j = NULL;
 		if (round->events[i].kind == FTH_EV_JOB_SUBMITTED)
 			j = fth_view_job(round->view, round->events[i].job);
-		came += j ? j->ntasks : 0;
+		o->came += j ? j->ntasks : 0;
 	}
-	o->arrivals += came;
+}
+
+static void take_in_arrivals(struct own *o, const struct fth_round *round)
+{
+	if (o->last > 0 && round->now > o->last)
+		o->arrivals *= fth_exp(-hours(round->now - o->last));
+	o->last = round->now;
+	o->arrivals += o->came;
+	o->came = 0;
 	o->refill = MET * (round->view->ninstances + 1) / (o->arrivals + 0.01);
 }
 
@@ -498,7 +502,7 @@ static bool expects_company(const struct own *o)
 
 void own_look(struct own *o, const struct fth_round *round)
 {
-	count_arrivals(o, round);
+	take_in_arrivals(o, round);
 	o->now = round->now;
 	o->view = round->view;
 	fth_vec_clear(&o->tasks);

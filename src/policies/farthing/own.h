@@ -233,6 +233,10 @@ struct own {
 	FTH_VEC(struct own_memory) memory; /* by instance slot */
 	FTH_VEC(const struct fth_alt **) alts; /* by kind */
 	FTH_VEC(fth_time) moved; /* times of moves within the last hour */
+	fth_time period;  /* between two times it is asked, at least */
+	fth_time next_round;
+	bool pending;     /* something has changed since the last round */
+	double came;      /* tasks since then */
 	fth_time last;    /* round */
 	double arrivals;  /* tasks an hour, of late */
 	bool company;     /* can be expected by those that wait */
@@ -274,6 +278,8 @@ struct own {
 	int64_t moves_left;
 	uint64_t steps_before, spent;
 };
+/* What has happened since it was last asked; what there is now. */
+void own_count_arrivals(struct own *o, const struct fth_round *round);
 void own_look(struct own *o, const struct fth_round *round);
 void own_put(struct own *o, uint32_t task, uint32_t machine);
 void own_take(struct own *o, uint32_t task);

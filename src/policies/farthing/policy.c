@@ -40,11 +40,17 @@ static const struct fth_param params[] = {
 	{0},
 };
 
+/* Where machines may be taken it is asked this often, to see a notice in time. */
+static const fth_time WATCH = FTH_MINUTE;
+
 static int init(void **self, const struct fth_view *view, const void *p)
 {
-	(void)view;
 	struct own *o = fth_alloc(sizeof(*o));
 	o->params = p;
+	o->period = o->params->round;
+	for (fth_offer_id id = 0; id < view->catalog->noffers; id++)
+		if (view->catalog->offers[id].market == FTH_SPOT && o->params->market != OWN_ON_DEMAND)
+			o->period = o->params->round / ((o->params->round + WATCH - 1) / WATCH);
 	o->work = own_work_new();
 	o->market.notice = 2 * FTH_MINUTE;
 	own_speeds_init(&o->speeds, o->params->t, o->params->interference == OWN_LEARNT, o->params->interference == OWN_IGNORED);
@@ -54,7 +60,7 @@ static int init(void **self, const struct fth_view *view, const void *p)
 
 static fth_time period(void *self)
 {
-	return ((struct own *)self)->params->round;
+	return ((struct own *)self)->period;
 }
 
 static void fini(void *self)
@@ -244,14 +250,31 @@ static bool has_changed(const struct fth_round *round)
 	return false;
 }
 
+/* Between two rounds only a notice that a machine will be taken is acted on at once. */
+static bool is_time(const struct own *o, const struct fth_round *round)
+{
+	for (size_t i = 0; i < round->nevents; i++)
+		if (round->events[i].kind == FTH_EV_REVOCATION_NOTICE)
+			return true;
+	return round->now >= o->next_round;
+}
+
 static int decide(void *self, const struct fth_round *round, struct fth_plan *plan)
 {
 	struct own *o = self;
 	own_market_round(&o->market, round, o->params);
+	own_count_arrivals(o, round);
+	o->pending |= has_changed(round);
+	if (!is_time(o, round)) {
+		fth_plan_wake(plan, o->next_round);
+		return 0;
+	}
+	o->next_round = (round->now / o->params->round + 1) * o->params->round;
 	own_look(o, round);
 	count_moves(o);
 	o->tried = o->solved = o->taken = 0;
-	bool changed = has_changed(round);
+	bool changed = o->pending;
+	o->pending = false;
 	o->unswept |= changed;
 	own_search(o);
 	hold_back(o);
