@@ -400,6 +400,9 @@ static bool explains(const struct own *o, uint32_t task, double rate)
 	return true;
 }
 
+/* On machines with more tasks than this, one of each class teaches enough. */
+enum { CROWD = 64 };
+
 static void observe(struct own *o, uint32_t machine)
 {
 	const struct own_machine *m = &o->machines.data[machine];
@@ -407,14 +410,16 @@ static void observe(struct own *o, uint32_t machine)
 	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next)
 		fth_vec_push(&o->classes, o->tasks.data[t].item.klass);
 	uint32_t n = (uint32_t)o->classes.len, k = 0;
+	o->asked++;
 	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next, k++) {
 		const struct own_task *x = &o->tasks.data[t];
 		const struct fth_alt *a = x->item.alt[m->as.type];
 		double rate = fth_view_task(o->view, x->id)->rate;
 		rate = a ? rate * 1e6 / a->speed_ppm : rate;
-		if (!explains(o, t, rate))
-			continue;
 		uint32_t own = o->classes.data[k];
+		if (!explains(o, t, rate) || (n > CROWD && o->known.data[own].asked == o->asked))
+			continue;
+		o->known.data[own].asked = o->asked;
 		o->classes.data[k] = o->classes.data[n - 1];
 		own_speeds_observe(&o->speeds, own, o->classes.data, n - 1, FTH_MIN(1, rate));
 		o->classes.data[k] = own;

@@ -22,12 +22,13 @@
 
 struct own_victim;
 struct own_speeds {
-	double prior;  /* speed of a pair never seen */
+	double prior;  /* speed of a pair never seen: as told, drawn to what pairs were like when first seen */
+	double firsts, nfirsts; /* logarithms of those speeds; how many, what was told among them */
 	double ridge;  /* how many observations the prior is worth */
 	bool ignore;   /* every speed is 1 */
 	bool learn;
 	uint32_t n, stride;        /* classes; room in pair */
-	double *pair;              /* [victim * stride + neighbour] */
+	double *pair;              /* [victim * stride + neighbour]; 0: never seen */
 	FTH_VEC(uint32_t) class_of; /* by symbol; FTH_NONE */
 	FTH_VEC(struct own_victim *) victims;
 	/* Sets whose speed is not the product of their pairs: what was observed. */
@@ -44,7 +45,10 @@ void own_speeds_release(struct own_speeds *s);
 uint32_t own_speeds_class(struct own_speeds *s, fth_sym klass);
 static inline double own_pair(const struct own_speeds *s, uint32_t victim, uint32_t neighbour)
 {
-	return s->ignore ? 1 : s->pair[victim * s->stride + neighbour];
+	if (s->ignore)
+		return 1;
+	double seen = s->pair[(size_t)victim * s->stride + neighbour];
+	return seen > 0 ? seen : s->prior;
 }
 /* A task of this class was seen at this speed beside these (n > 0). */
 void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n, double rate);
