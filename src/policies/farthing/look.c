@@ -293,7 +293,7 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 	const struct fth_kind *k = &o->view->kinds[t->kind];
 	const struct fth_task_delays *d = &k->delays;
 	struct own_item *i = &x->item;
-	double hourly = o->params->markup * share_of(o, t->kind) + o->params->waiting / j->ntasks;
+	double hourly = o->params->markup * share_of(o, t->kind) + o->job_hour / j->ntasks;
 	i->klass = own_speeds_class(&o->speeds, k->klass);
 	i->count = 1;
 	i->hours = horizon_of(o, t);
@@ -303,7 +303,7 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 		double all = 0;
 		for (uint32_t n = 0; n < j->ntasks; n++) {
 			const struct fth_task *s = fth_view_task(o->view, j->first_task + n);
-			all += s ? o->params->markup * share_of(o, s->kind) + o->params->waiting / j->ntasks : 0;
+			all += s ? o->params->markup * share_of(o, s->kind) + o->job_hour / j->ntasks : 0;
 		}
 		i->drag = (all - hourly) * i->hours;
 		hourly = all;

@@ -92,6 +92,8 @@ struct own_params;
 void own_market_release(struct own_market *m);
 void own_market_round(struct own_market *m, const struct fth_round *round, const struct own_params *p);
 struct own_buy own_buy_of(const struct own_market *m, const struct fth_catalog *c, fth_offer_id offer);
+/* The middle one of the prices on demand (of all, where nothing is sold on demand), in dollars. */
+double own_middle_price(const struct fth_catalog *c);
 /* What an hour of one more machine adds to the bill when so many of its type are held and so many are paid for in any case. */
 double own_marginal(const struct fth_catalog *c, const struct own_buy *b, uint32_t held, int64_t committed);
 
@@ -175,7 +177,7 @@ uint64_t own_work_steps(const struct own_work *w);
 
 struct own_params {
 	fth_time round;
-	double waiting;       /* dollars per job-hour */
+	double waiting;       /* dollars per job-hour; negative: by the price list */
 	double markup;        /* times the fair share */
 	fth_time max_wait;
 	fth_time horizon;
@@ -233,6 +235,7 @@ struct own {
 	const struct own_params *params;
 	struct own_speeds speeds;
 	struct own_market market;
+	double job_hour; /* dollars */
 	struct own_work *work;
 	FTH_VEC(struct own_memory) memory; /* by instance slot */
 	FTH_VEC(const struct fth_alt **) alts; /* by kind */

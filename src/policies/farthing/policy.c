@@ -10,8 +10,9 @@ static const char *const market_choices[] = {"any", "spot", "on-demand", NULL};
 
 static const struct fth_param params[] = {
 	{"round", FTH_PARAM_DURATION, offsetof(struct own_params, round), "300s", 1, 86400, NULL, "how often it decides"},
-	{"waiting", FTH_PARAM_REAL, offsetof(struct own_params, waiting), "1.5", 0, 1e6, NULL,
-	 "what an hour of a job's time is worth beside the machines it needs, in dollars: more buys speed, less buys savings"},
+	{"waiting", FTH_PARAM_REAL, offsetof(struct own_params, waiting), "-1", -1, 1e6, NULL,
+	 "what an hour of a job's time is worth beside the machines it needs, in dollars: more buys speed, less buys savings; "
+	 "-1: 0.7 of the hourly price in the middle of the catalog"},
 	{"max_wait", FTH_PARAM_DURATION, offsetof(struct own_params, max_wait), "2h", 0, 1e9, NULL,
 	 "how long a task may be left waiting for a cheap place; 0: not at all"},
 	{"horizon", FTH_PARAM_DURATION, offsetof(struct own_params, horizon), "2h", 60, 1e9, NULL,
@@ -43,6 +44,9 @@ static const struct fth_param params[] = {
 /* Where machines may be taken it is asked this often, to see a notice in time. */
 static const fth_time WATCH = FTH_MINUTE;
 
+/* What an hour of a job is worth where it is not told, of the price in the middle of the list. */
+static const double OF_MIDDLE = 0.7;
+
 static int init(void **self, const struct fth_view *view, const void *p)
 {
 	struct own *o = fth_alloc(sizeof(*o));
@@ -53,6 +57,7 @@ static int init(void **self, const struct fth_view *view, const void *p)
 			o->period = o->params->round / ((o->params->round + WATCH - 1) / WATCH);
 	o->work = own_work_new();
 	o->market.notice = 2 * FTH_MINUTE;
+	o->job_hour = o->params->waiting < 0 ? OF_MIDDLE * own_middle_price(view->catalog) : o->params->waiting;
 	own_speeds_init(&o->speeds, o->params->t, o->params->interference == OWN_LEARNT, o->params->interference == OWN_IGNORED);
 	*self = o;
 	return 0;
