@@ -39,8 +39,8 @@ static bool is_fixed(const struct own *o, const struct own_task *t)
 	return t->pinned || (!o->moves_left && t->at != FTH_NONE && t->at == t->to);
 }
 
-/* Beside a pool's items: counts with those of its class. */
-static void add_fixed(struct own_bin *b, const struct own_item *i)
+/* Beside a pool's items: counts with those of its class. False: they are of too many. */
+static bool add_fixed(struct own_bin *b, const struct own_item *i)
 {
 	uint32_t k = 0;
 	while (k < b->nfixed && (b->fixed[k].klass != i->klass || b->fixed[k].alt != i->alt || b->fixed[k].pace != i->pace ||
@@ -49,14 +49,15 @@ static void add_fixed(struct own_bin *b, const struct own_item *i)
 	b->occupied = true;
 	b->hours = FTH_MAX(b->hours, i->hours);
 	if (k == OWN_FIXED)
-		return;
+		return false;
 	if (k == b->nfixed) {
 		b->fixed[b->nfixed++] = *i;
-		return;
+		return true;
 	}
 	b->fixed[k].count++;
 	b->fixed[k].value += i->value;
 	b->fixed[k].drag += i->drag;
+	return true;
 }
 
 static bool add_item(struct own *o, uint32_t task, uint32_t home, uint32_t most)
@@ -117,7 +118,8 @@ static bool add_machine(struct own *o, uint32_t machine, uint32_t block)
 			if (bin == FTH_NONE || !d)
 				return false;
 			fth_res_sub(&p->bin[bin].room, d);
-			add_fixed(&p->bin[bin], &x->item);
+			if (!add_fixed(&p->bin[bin], &x->item))
+				return false;
 			continue;
 		}
 		uint32_t home = x->at == machine ? bin : FTH_NONE;
