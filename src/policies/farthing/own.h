@@ -22,7 +22,8 @@
 
 struct own_victim;
 struct own_speeds {
-	double prior;  /* speed of a pair never seen: as told, drawn to what pairs were like when first seen */
+	double told;   /* speed of a pair never seen */
+	double prior;  /* ... or more, if pairs were better when first seen; not less: what is never tried is never learnt */
 	double firsts, nfirsts; /* logarithms of those speeds; how many, what was told among them */
 	double ridge;  /* how many observations the prior is worth */
 	bool ignore;   /* every speed is 1 */

@@ -21,7 +21,7 @@ static const double TOLD = 20;
 
 void own_speeds_init(struct own_speeds *s, double prior, bool learn, bool ignore)
 {
-	*s = (struct own_speeds){.prior = prior, .ridge = 0.02, .learn = learn, .ignore = ignore,
+	*s = (struct own_speeds){.told = prior, .prior = prior, .ridge = 0.02, .learn = learn, .ignore = ignore,
 				 .firsts = TOLD * fth_log(prior), .nfirsts = TOLD};
 }
 
@@ -139,14 +139,14 @@ static void remember(struct own_speeds *s, uint32_t victim, const uint32_t *othe
 	}
 }
 
-/* Pairs never seen are thought to be like those that were: else classes that do not come back would never teach anything. */
+/* Pairs never seen are thought to be as good as those that were: else classes that do not come back would never teach anything. */
 static void learn_of_new(struct own_speeds *s, uint32_t n, double term)
 {
 	if (!n)
 		return;
 	s->firsts += n * term;
 	s->nfirsts += n;
-	s->prior = fth_exp(s->firsts / s->nfirsts);
+	s->prior = FTH_MAX(s->told, fth_exp(s->firsts / s->nfirsts));
 }
 
 void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n, double rate)
