@@ -72,6 +72,23 @@ static void laws_hold_for_every_policy(void **state)
 		}
 }
 
+/* Where tasks keep apart and there is one type, on demand and spot, places are often only free once another has left. */
+static void those_that_keep_apart_are_not_left_waiting(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 500; seed < 516; seed++) {
+		struct random_world_options o = {.seed = seed,
+						 .jobs = 24,
+						 .anti_affinity = true,
+						 .one_type = true,
+						 .coupled = seed & 1,
+						 .rigid = seed & 2,
+						 .step = seed & 4,
+						 .market = seed & 8};
+		run_policy(&fth_policy_farthing, &o, "", true);
+	}
+}
+
 static void same_seed_same_bytes(void **state)
 {
 	(void)state;
@@ -162,6 +179,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_and_parameters_are_in_order),
 		cmocka_unit_test(laws_hold_for_every_policy),
+		cmocka_unit_test(those_that_keep_apart_are_not_left_waiting),
 		cmocka_unit_test(same_seed_same_bytes),
 		cmocka_unit_test(a_disruption_budget_is_kept),
 	};

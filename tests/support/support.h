@@ -16,6 +16,7 @@ struct random_world_options {
 	bool drawn_delays;   /* boot delays drawn, else fixed */
 	bool step;           /* progress in steps of a second */
 	bool anti_affinity;
+	bool one_type;       /* the largest alone; jobs have more tasks */
 	bool market;         /* spot offers beside the others: prices that pass the bid, probes, random revocations */
 	bool rigid;          /* those that advance together start together too */
 	bool services;       /* one job in twenty is a service, which does not end */

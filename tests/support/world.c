@@ -6,6 +6,8 @@ static void make_catalog(struct fth_world *w, const struct random_world_options 
 	static const char *const families[] = {"g", "c", "r"};
 	for (int f = 0; f < 3; f++)
 		for (int size = 1; size <= 8; size *= 2) {
+			if (o->one_type && (f || size < 8))
+				continue;
 			char name[32];
 			snprintf(name, sizeof(name), "%s.%dx", families[f], size);
 			struct fth_instance_type t = {.name = fth_sym_intern(w->syms, name),
@@ -111,7 +113,7 @@ void random_world(struct fth_world *w, const struct random_world_options *o)
 		bool together = o->coupled && fth_rng_below(&rng, 3) == 0;
 		struct fth_task_group g = {
 			.kind = kinds[fth_rng_below(&rng, 16)],
-			.count = together ? 2 + (uint32_t)fth_rng_below(&rng, 3) : 1,
+			.count = together ? 2 + (uint32_t)fth_rng_below(&rng, 3) : o->one_type ? 1 + (uint32_t)fth_rng_below(&rng, 4) : 1,
 			.work = (fth_time)(60 + fth_rng_below(&rng, 20000)) * FTH_SEC,
 			.first_own = FTH_NONE,
 		};

@@ -368,6 +368,38 @@ static void sets_that_break_the_model_are_remembered(void **state)
 	own_speeds_release(&s);
 }
 
+/* Classes that never come back teach about those that are still to come; what was seen of a pair stays its own. */
+static void pairs_never_seen_are_like_those_that_were(void **state)
+{
+	(void)state;
+	struct own_speeds s;
+	own_speeds_init(&s, 0.95, true, false);
+	for (fth_sym c = 1; c <= 400; c++)
+		own_speeds_class(&s, c);
+	near(own_pair(&s, 398, 399), 0.95);
+	own_speeds_observe(&s, 0, (uint32_t[]){1}, 1, 0.5);
+	double seen = own_pair(&s, 0, 1);
+	for (uint32_t c = 2; c + 1 < 398; c += 2)
+		own_speeds_observe(&s, c, (uint32_t[]){c + 1}, 1, 1);
+	assert_true(own_pair(&s, 398, 399) > 0.99);
+	near(own_pair(&s, 0, 1), seen);
+	assert_true(seen < 0.55);
+	own_speeds_release(&s);
+}
+
+/* Many neighbours of few classes are no less to learn from. */
+static void crowds_teach(void **state)
+{
+	(void)state;
+	struct own_speeds s;
+	uint32_t others[300] = {0};
+	own_speeds_init(&s, 0.95, true, false);
+	own_speeds_class(&s, 1);
+	own_speeds_observe(&s, 0, others, 300, 1);
+	assert_true(own_pair(&s, 0, 0) > 0.999);
+	own_speeds_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +407,8 @@ int main(void)
 		cmocka_unit_test(shares_are_the_cheapest_mix),
 		cmocka_unit_test(what_is_bought_already_adds_nothing),
 		cmocka_unit_test(pairs_are_learnt_from_sets),
+		cmocka_unit_test(pairs_never_seen_are_like_those_that_were),
+		cmocka_unit_test(crowds_teach),
 		cmocka_unit_test(sets_that_break_the_model_are_remembered),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

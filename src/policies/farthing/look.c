@@ -129,6 +129,21 @@ void own_take(struct own *o, uint32_t task)
 	m->n--;
 }
 
+bool own_is_barred(const struct own *o, uint32_t task, uint32_t machine)
+{
+	const struct own_task *x = &o->tasks.data[task];
+	fth_instance_id id = o->machines.data[machine].id;
+	if (!x->item.apart || id == FTH_NONE)
+		return false;
+	for (fth_task_id t = fth_view_instance(o->view, id)->first_committed; t != FTH_NONE;) {
+		const struct fth_task *there = fth_view_task(o->view, t);
+		if (t != x->id && fth_view_job(o->view, there->job)->anti_affinity == x->item.apart)
+			return true;
+		t = there->next_committed;
+	}
+	return false;
+}
+
 bool own_fits(const struct own *o, uint32_t task, uint32_t machine)
 {
 	const struct own_machine *m = &o->machines.data[machine];
@@ -139,7 +154,25 @@ bool own_fits(const struct own *o, uint32_t task, uint32_t machine)
 	for (uint32_t t = m->first; apart && t != FTH_NONE; t = o->tasks.data[t].next)
 		if (o->tasks.data[t].item.apart == apart)
 			return false;
-	return true;
+	return !own_is_barred(o, task, machine);
+}
+
+/* Tasks of a class are equally fast on one machine: worked out for the first of them, it is kept for the others. */
+static double rate_beside(struct own *o, size_t k, uint64_t hash)
+{
+	uint32_t klass = o->tasks.data[o->order.data[k]].item.klass;
+	while (o->known.len <= klass)
+		fth_vec_push(&o->known, (struct own_rate){0});
+	struct own_rate *r = &o->known.data[klass];
+	if (r->asked == o->asked)
+		return r->rate;
+	double rate = 1;
+	for (size_t n = 0; n < o->order.len; n++)
+		if (n != k)
+			rate *= own_pair(&o->speeds, klass, o->tasks.data[o->order.data[n]].item.klass);
+	o->spent += o->order.len / 4;
+	*r = (struct own_rate){own_speeds_in_set(&o->speeds, klass, hash, rate), o->asked};
+	return r->rate;
 }
 
 /* Price less worth over the horizon, perhaps with one more task. */
@@ -155,19 +188,17 @@ double own_waste(struct own *o, uint32_t machine, uint32_t with)
 		fth_vec_push(&o->order, with);
 	for (size_t k = 0; k < o->order.len; k++)
 		hash += own_class_hash(o->tasks.data[o->order.data[k]].item.klass);
+	o->asked++;
 	for (size_t k = 0; k < o->order.len; k++) {
 		const struct own_item *i = &o->tasks.data[o->order.data[k]].item;
-		double rate = 1;
-		for (size_t n = 0; n < o->order.len; n++)
-			if (n != k)
-				rate *= own_pair(&o->speeds, i->klass, o->tasks.data[o->order.data[n]].item.klass);
-		rate = own_speeds_in_set(&o->speeds, i->klass, hash, rate);
+		double rate = rate_beside(o, k, hash);
 		o->tasks.data[o->order.data[k]].rate = rate;
 		const struct fth_alt *a = i->alt[m->as.type];
 		rate *= a ? a->speed_ppm / 1e6 : 0;
 		sum += i->value * rate + i->drag * FTH_MIN(rate, i->pace) - m->as.risk * i->loss;
 		longest = FTH_MAX(longest, i->hours);
 	}
+	o->spent += o->order.len;
 	return m->as.price * longest - sum;
 }
 
@@ -188,6 +219,20 @@ static bool any_in_motion(const struct fth_view *v, const struct fth_job *j)
 	return false;
 }
 
+/* An hour of a task's progress on a machine of its own. */
+static double price_alone(struct own *o, fth_kind_id kind)
+{
+	const struct fth_alt *const *alt = alternatives(o, kind);
+	double least = 0;
+	for (size_t i = 0; i < o->market.buys.len; i++) {
+		const struct own_buy *b = &o->market.buys.data[i];
+		double alone = alt[b->type] ? b->price * 1e6 / alt[b->type]->speed_ppm : 0;
+		if (alone > 0 && (least == 0 || alone < least))
+			least = alone;
+	}
+	return least;
+}
+
 /* What an hour of a task's progress costs at a fair price. */
 static double share_of(struct own *o, fth_kind_id kind)
 {
@@ -199,14 +244,7 @@ static double share_of(struct own *o, fth_kind_id kind)
 	*y = 0;
 	if (o->params->value == OWN_SHARE)
 		return *y = own_fair_share(o->view, kind, o->market.buys.data, o->market.buys.len);
-	const struct fth_alt *const *alt = alternatives(o, kind);
-	for (size_t i = 0; i < o->market.buys.len; i++) {
-		const struct own_buy *b = &o->market.buys.data[i];
-		double alone = alt[b->type] ? b->price * 1e6 / alt[b->type]->speed_ppm : 0;
-		if (alone > 0 && (*y == 0 || alone < *y))
-			*y = alone;
-	}
-	return *y;
+	return *y = price_alone(o, kind);
 }
 
 /* How long it will still run, of the horizon; one that has outrun its estimate is half done. */
@@ -234,10 +272,16 @@ static double lasting(const struct own *o, const struct fth_task *t, double hori
 	return FTH_MIN(lasts, o->refill);
 }
 
-/* Until when a task may be left waiting: not at all if others wait for it or its deadline is near. */
-static fth_time wait_until(const struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
+/* A task that takes nearly all of what its own machine has saves nothing by company. */
+static const double NEARLY_ALL = 0.95;
+
+/* Until when a task may be left waiting: not at all if others wait for it, its deadline is near, or nobody can be expected
+ * to share a machine with it. */
+static fth_time wait_until(struct own *o, const struct fth_job *j, const struct fth_task *t, bool together)
 {
-	if (t->state != FTH_TASK_WAITING || together || j->kind == FTH_JOB_SERVICE)
+	if (t->state != FTH_TASK_WAITING || together || j->kind == FTH_JOB_SERVICE || !o->company)
+		return 0;
+	if (o->params->value == OWN_SHARE && share_of(o, t->kind) > NEARLY_ALL * price_alone(o, t->kind))
 		return 0;
 	if (j->deadline != FTH_NEVER && j->deadline - o->now < 2 * (t->estimate + o->params->max_wait))
 		return 0;
@@ -249,7 +293,7 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 	const struct fth_kind *k = &o->view->kinds[t->kind];
 	const struct fth_task_delays *d = &k->delays;
 	struct own_item *i = &x->item;
-	double hourly = o->params->markup * share_of(o, t->kind) + o->params->waiting / j->ntasks;
+	double hourly = o->params->markup * share_of(o, t->kind) + o->job_hour / j->ntasks;
 	i->klass = own_speeds_class(&o->speeds, k->klass);
 	i->count = 1;
 	i->hours = horizon_of(o, t);
@@ -259,7 +303,7 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 		double all = 0;
 		for (uint32_t n = 0; n < j->ntasks; n++) {
 			const struct fth_task *s = fth_view_task(o->view, j->first_task + n);
-			all += s ? o->params->markup * share_of(o, s->kind) + o->params->waiting / j->ntasks : 0;
+			all += s ? o->params->markup * share_of(o, s->kind) + o->job_hour / j->ntasks : 0;
 		}
 		i->drag = (all - hourly) * i->hours;
 		hourly = all;
@@ -271,7 +315,7 @@ static void set_item(struct own *o, const struct fth_job *j, const struct fth_ta
 	/* While its state is saved it keeps its room there, and what it goes to stands ready: both are paid for. */
 	i->move = hourly * hours(begin + (x->at == FTH_NONE ? 0 : 2 * end)) * (i->hours / lasting(o, t, i->hours));
 	/* Saved if it is noticed in time; else what it did since it was started is lost. */
-	bool saved = end + o->params->round <= o->market.notice;
+	bool saved = end + o->period <= o->market.notice;
 	fth_time lost = begin + (!saved && t->state == FTH_TASK_RUNNING ? o->now - t->since : 0);
 	i->loss = hourly * (hours(lost) + (saved ? 0 : i->hours / 2)) * i->hours;
 	i->queue = x->may_wait ? 0 : OWN_NEVER;
@@ -356,6 +400,9 @@ static bool explains(const struct own *o, uint32_t task, double rate)
 	return true;
 }
 
+/* On machines with more tasks than this, one of each class teaches enough. */
+enum { CROWD = 64 };
+
 static void observe(struct own *o, uint32_t machine)
 {
 	const struct own_machine *m = &o->machines.data[machine];
@@ -363,14 +410,16 @@ static void observe(struct own *o, uint32_t machine)
 	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next)
 		fth_vec_push(&o->classes, o->tasks.data[t].item.klass);
 	uint32_t n = (uint32_t)o->classes.len, k = 0;
+	o->asked++;
 	for (uint32_t t = m->first; t != FTH_NONE; t = o->tasks.data[t].next, k++) {
 		const struct own_task *x = &o->tasks.data[t];
 		const struct fth_alt *a = x->item.alt[m->as.type];
 		double rate = fth_view_task(o->view, x->id)->rate;
 		rate = a ? rate * 1e6 / a->speed_ppm : rate;
-		if (!explains(o, t, rate))
-			continue;
 		uint32_t own = o->classes.data[k];
+		if (!explains(o, t, rate) || (n > CROWD && o->known.data[own].asked == o->asked))
+			continue;
+		o->known.data[own].asked = o->asked;
 		o->classes.data[k] = o->classes.data[n - 1];
 		own_speeds_observe(&o->speeds, own, o->classes.data, n - 1, FTH_MIN(1, rate));
 		o->classes.data[k] = own;
@@ -416,30 +465,55 @@ static void set_paces(struct own *o)
 }
 
 /* Tasks that have come of late, by the hour, give the time until a machine has met some new ones. */
-static void count_arrivals(struct own *o, const struct fth_round *round)
+void own_count_arrivals(struct own *o, const struct fth_round *round)
 {
-	double came = 0;
-	if (o->last > 0 && round->now > o->last)
-		o->arrivals *= fth_exp(-hours(round->now - o->last));
-	o->last = round->now;
 	for (size_t i = 0; i < round->nevents; i++) {
 		const struct fth_job *j = NULL;
 		if (round->events[i].kind == FTH_EV_JOB_SUBMITTED)
 			j = fth_view_job(round->view, round->events[i].job);
-		came += j ? j->ntasks : 0;
+		o->came += j ? j->ntasks : 0;
 	}
-	o->arrivals += came;
+}
+
+static void take_in_arrivals(struct own *o, const struct fth_round *round)
+{
+	if (o->last > 0 && round->now > o->last)
+		o->arrivals *= fth_exp(-hours(round->now - o->last));
+	o->last = round->now;
+	o->arrivals += o->came;
+	o->came = 0;
 	o->refill = MET * (round->view->ninstances + 1) / (o->arrivals + 0.01);
+}
+
+/* Whether those that wait can expect company: somebody runs, or as many as one are likely to come before they have waited
+ * long enough, by those that came of late. Those that still wait themselves are no sign of others. */
+static bool expects_company(const struct own *o)
+{
+	const struct fth_view *v = o->view;
+	double others = o->arrivals;
+	for (fth_instance_id id = v->first_instance; id != FTH_NONE; id = fth_view_instance(v, id)->next)
+		if (fth_view_instance(v, id)->ncommitted)
+			return true;
+	for (fth_job_id id = v->first_job; id != FTH_NONE; id = fth_view_job(v, id)->next) {
+		const struct fth_job *j = fth_view_job(v, id);
+		for (uint32_t k = 0; k < j->ntasks; k++) {
+			const struct fth_task *t = fth_view_task(v, j->first_task + k);
+			if (t && t->state == FTH_TASK_WAITING)
+				others -= fth_exp(-hours(o->now - t->since));
+		}
+	}
+	return others * hours(o->params->max_wait) >= 1;
 }
 
 void own_look(struct own *o, const struct fth_round *round)
 {
-	count_arrivals(o, round);
+	take_in_arrivals(o, round);
 	o->now = round->now;
 	o->view = round->view;
 	fth_vec_clear(&o->tasks);
 	fth_vec_clear(&o->waiting);
 	look_at_machines(o);
+	o->company = expects_company(o);
 	for (fth_job_id id = o->view->first_job; id != FTH_NONE;) {
 		const struct fth_job *j = fth_view_job(o->view, id);
 		look_at_job(o, j);

@@ -55,6 +55,26 @@ double own_marginal(const struct fth_catalog *c, const struct own_buy *b, uint32
 	return least;
 }
 
+static int by_price(const void *a, const void *b)
+{
+	fth_price x = *(const fth_price *)a, y = *(const fth_price *)b;
+	return x < y ? -1 : x > y;
+}
+
+double own_middle_price(const struct fth_catalog *c)
+{
+	fth_price *prices = fth_alloc((c->noffers + 1) * sizeof(*prices));
+	uint32_t n = 0;
+	for (int all = 0; all < 2 && !n; all++)
+		for (fth_offer_id id = 0; id < c->noffers; id++)
+			if (c->offers[id].market == FTH_ON_DEMAND || all)
+				prices[n++] = c->offers[id].price;
+	qsort(prices, n, sizeof(*prices), by_price);
+	double middle = n ? fth_usd(prices[n / 2]) : 0;
+	free(prices);
+	return middle;
+}
+
 /* One offer a type and market: the cheapest, of equal ones the one less often taken. */
 static void list_offers(struct own_market *m, const struct fth_catalog *c, const struct own_params *p)
 {

@@ -22,12 +22,14 @@
 
 struct own_victim;
 struct own_speeds {
-	double prior;  /* speed of a pair never seen */
+	double told;   /* speed of a pair never seen */
+	double prior;  /* ... or more, if pairs were better when first seen; not less: what is never tried is never learnt */
+	double firsts, nfirsts; /* logarithms of those speeds; how many, what was told among them */
 	double ridge;  /* how many observations the prior is worth */
 	bool ignore;   /* every speed is 1 */
 	bool learn;
 	uint32_t n, stride;        /* classes; room in pair */
-	double *pair;              /* [victim * stride + neighbour] */
+	double *pair;              /* [victim * stride + neighbour]; 0: never seen */
 	FTH_VEC(uint32_t) class_of; /* by symbol; FTH_NONE */
 	FTH_VEC(struct own_victim *) victims;
 	/* Sets whose speed is not the product of their pairs: what was observed. */
@@ -44,7 +46,10 @@ void own_speeds_release(struct own_speeds *s);
 uint32_t own_speeds_class(struct own_speeds *s, fth_sym klass);
 static inline double own_pair(const struct own_speeds *s, uint32_t victim, uint32_t neighbour)
 {
-	return s->ignore ? 1 : s->pair[victim * s->stride + neighbour];
+	if (s->ignore)
+		return 1;
+	double seen = s->pair[(size_t)victim * s->stride + neighbour];
+	return seen > 0 ? seen : s->prior;
 }
 /* A task of this class was seen at this speed beside these (n > 0). */
 void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n, double rate);
@@ -88,6 +93,8 @@ struct own_params;
 void own_market_release(struct own_market *m);
 void own_market_round(struct own_market *m, const struct fth_round *round, const struct own_params *p);
 struct own_buy own_buy_of(const struct own_market *m, const struct fth_catalog *c, fth_offer_id offer);
+/* The middle one of the prices on demand (of all, where nothing is sold on demand), in dollars. */
+double own_middle_price(const struct fth_catalog *c);
 /* What an hour of one more machine adds to the bill when so many of its type are held and so many are paid for in any case. */
 double own_marginal(const struct fth_catalog *c, const struct own_buy *b, uint32_t held, int64_t committed);
 
@@ -117,6 +124,7 @@ struct own_item {
 	uint32_t home;  /* bin it is on; FTH_NONE */
 	double linger;  /* hours for which it keeps its room there when it leaves */
 	fth_sym apart;  /* never beside another with the same value */
+	uint32_t barred; /* bins which one of the same value has yet to leave */
 	const struct fth_alt *const *alt; /* by type; NULL where it cannot run */
 };
 
@@ -170,7 +178,7 @@ uint64_t own_work_steps(const struct own_work *w);
 
 struct own_params {
 	fth_time round;
-	double waiting;       /* dollars per job-hour */
+	double waiting;       /* dollars per job-hour; negative: by the price list */
 	double markup;        /* times the fair share */
 	fth_time max_wait;
 	fth_time horizon;
@@ -228,14 +236,21 @@ struct own {
 	const struct own_params *params;
 	struct own_speeds speeds;
 	struct own_market market;
+	double job_hour; /* dollars */
 	struct own_work *work;
 	FTH_VEC(struct own_memory) memory; /* by instance slot */
 	FTH_VEC(const struct fth_alt **) alts; /* by kind */
 	FTH_VEC(fth_time) moved; /* times of moves within the last hour */
+	fth_time period;  /* between two times it is asked, at least */
+	fth_time next_round;
+	bool pending;     /* something has changed since the last round */
+	double came;      /* tasks since then */
 	fth_time last;    /* round */
 	double arrivals;  /* tasks an hour, of late */
+	bool company;     /* can be expected by those that wait */
 	double refill;    /* hours until a machine has met new tasks */
 	fth_time next_sweep;
+	fth_time patience; /* until a plan that came to nothing is made again */
 	bool unswept; /* something has changed since all machines were looked at */
 	uint64_t tried, solved, taken; /* pools, in this round */
 	/* of the round */
@@ -253,6 +268,13 @@ struct own {
 	struct fth_map seen;          /* likenesses of machines */
 	FTH_VEC(uint32_t) classes;    /* scratch */
 	FTH_VEC(uint32_t) order;      /* scratch */
+	FTH_VEC(struct own_rate {
+		double rate;
+		uint64_t asked; /* for the how manieth machine */
+	}) known; /* by class */
+	uint64_t asked;
+	uint32_t told; /* task whose place was last explained, with what it adds here and alone */
+	double told_here, told_alone;
 	struct own_pool pool;
 	FTH_VEC(struct own_membership {
 		uint32_t task;
@@ -264,6 +286,8 @@ struct own {
 	int64_t moves_left;
 	uint64_t steps_before, spent;
 };
+/* What has happened since it was last asked; what there is now. */
+void own_count_arrivals(struct own *o, const struct fth_round *round);
 void own_look(struct own *o, const struct fth_round *round);
 void own_put(struct own *o, uint32_t task, uint32_t machine);
 void own_take(struct own *o, uint32_t task);
@@ -271,12 +295,16 @@ uint32_t own_add_machine(struct own *o, const struct own_buy *buy);
 const struct fth_res *own_demand(const struct own *o, uint32_t task, fth_type_id type);
 /* Prices of new machines, as many being held as are planned now. */
 void own_price_buys(struct own *o);
+/* Whether a task that is to keep apart from others meets one there, be it about to leave. */
+bool own_is_barred(const struct own *o, uint32_t task, uint32_t machine);
 bool own_fits(const struct own *o, uint32_t task, uint32_t machine);
 double own_waste(struct own *o, uint32_t machine, uint32_t with);
 
 /* ---- search.c ---- */
 void own_insert(struct own *o);
 void own_search(struct own *o);
+/* Where one goes, the other may go for the same. */
+bool own_is_alike(const struct own_task *a, const struct own_task *b);
 /* Dollars over its horizon, its worth counted, on the best machine of its own. */
 double own_alone(const struct own *o, uint32_t task);
 

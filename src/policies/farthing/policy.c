@@ -10,8 +10,9 @@ static const char *const market_choices[] = {"any", "spot", "on-demand", NULL};
 
 static const struct fth_param params[] = {
 	{"round", FTH_PARAM_DURATION, offsetof(struct own_params, round), "300s", 1, 86400, NULL, "how often it decides"},
-	{"waiting", FTH_PARAM_REAL, offsetof(struct own_params, waiting), "1.5", 0, 1e6, NULL,
-	 "what an hour of a job's time is worth beside the machines it needs, in dollars: more buys speed, less buys savings"},
+	{"waiting", FTH_PARAM_REAL, offsetof(struct own_params, waiting), "-1", -1, 1e6, NULL,
+	 "what an hour of a job's time is worth beside the machines it needs, in dollars: more buys speed, less buys savings; "
+	 "-1: 0.7 of the hourly price in the middle of the catalog"},
 	{"max_wait", FTH_PARAM_DURATION, offsetof(struct own_params, max_wait), "2h", 0, 1e9, NULL,
 	 "how long a task may be left waiting for a cheap place; 0: not at all"},
 	{"horizon", FTH_PARAM_DURATION, offsetof(struct own_params, horizon), "2h", 60, 1e9, NULL,
@@ -40,13 +41,23 @@ static const struct fth_param params[] = {
 	{0},
 };
 
+/* Where machines may be taken it is asked this often, to see a notice in time. */
+static const fth_time WATCH = FTH_MINUTE;
+
+/* What an hour of a job is worth where it is not told, of the price in the middle of the list. */
+static const double OF_MIDDLE = 0.7;
+
 static int init(void **self, const struct fth_view *view, const void *p)
 {
-	(void)view;
 	struct own *o = fth_alloc(sizeof(*o));
 	o->params = p;
+	o->period = o->params->round;
+	for (fth_offer_id id = 0; id < view->catalog->noffers; id++)
+		if (view->catalog->offers[id].market == FTH_SPOT && o->params->market != OWN_ON_DEMAND)
+			o->period = o->params->round / ((o->params->round + WATCH - 1) / WATCH);
 	o->work = own_work_new();
 	o->market.notice = 2 * FTH_MINUTE;
+	o->job_hour = o->params->waiting < 0 ? OF_MIDDLE * own_middle_price(view->catalog) : o->params->waiting;
 	own_speeds_init(&o->speeds, o->params->t, o->params->interference == OWN_LEARNT, o->params->interference == OWN_IGNORED);
 	*self = o;
 	return 0;
@@ -54,7 +65,7 @@ static int init(void **self, const struct fth_view *view, const void *p)
 
 static fth_time period(void *self)
 {
-	return ((struct own *)self)->params->round;
+	return ((struct own *)self)->period;
 }
 
 static void fini(void *self)
@@ -80,6 +91,7 @@ static void fini(void *self)
 	fth_map_release(&o->seen);
 	fth_vec_release(&o->classes);
 	fth_vec_release(&o->order);
+	fth_vec_release(&o->known);
 	fth_vec_release(&o->members);
 	free(o);
 }
@@ -140,12 +152,19 @@ static fth_instance_id launch(struct own *o, struct fth_plan *plan, uint32_t mac
 /* What its place costs over the horizon, its worth counted, and what the other ways would. */
 static void place(struct own *o, struct fth_plan *plan, uint32_t task)
 {
-	uint32_t to = o->tasks.data[task].to;
-	bool may_wait = o->tasks.data[task].may_wait;
-	double with = own_waste(o, to, FTH_NONE);
-	own_take(o, task);
-	double here = with - own_waste(o, to, FTH_NONE) + o->tasks.data[task].item.move, alone = own_alone(o, task);
-	own_put(o, task, to);
+	const struct own_task *x = &o->tasks.data[task];
+	uint32_t to = x->to;
+	bool may_wait = x->may_wait;
+	/* One like it on the same machine comes to the same. */
+	if (o->told == FTH_NONE || o->tasks.data[o->told].to != to || !own_is_alike(&o->tasks.data[o->told], x)) {
+		double with = own_waste(o, to, FTH_NONE);
+		own_take(o, task);
+		o->told_here = with - own_waste(o, to, FTH_NONE) + x->item.move;
+		o->told_alone = own_alone(o, task);
+		own_put(o, task, to);
+		o->told = task;
+	}
+	double here = o->told_here, alone = o->told_alone;
 	struct fth_reason why = {NULL, {nano(here), alone < OWN_NEVER ? nano(alone) : 0, 0}};
 	if (alone >= OWN_NEVER)
 		why.text = "here it adds $0 within the horizon, its work counted as a gain; no machine of its own can be had";
@@ -181,6 +200,7 @@ static void send(struct own *o, struct fth_plan *plan, uint32_t task)
 
 static void carry_out(struct own *o, struct fth_plan *plan)
 {
+	o->told = FTH_NONE;
 	for (uint32_t k = 0; k < o->machines.len; k++) {
 		struct own_machine *m = &o->machines.data[k];
 		if (m->id == FTH_NONE && m->n)
@@ -204,14 +224,22 @@ static void carry_out(struct own *o, struct fth_plan *plan)
 	}
 }
 
-/* Be asked again when somebody has waited long enough, or when all machines are to be looked at. */
-static void ask_again(struct own *o, struct fth_plan *plan)
+/* Rounds after which it is given up as hopeless: nothing but the clock has moved in all the time. */
+static const fth_time MOST_PATIENCE = 8192;
+
+/* Be asked again when somebody has waited long enough, or when all machines are to be looked at. Where a task was given a
+ * place, or could not be, it is looked at again in any case: the place may have been refused. The longer nothing has
+ * happened, the later. */
+static void ask_again(struct own *o, struct fth_plan *plan, bool changed)
 {
 	fth_time first = FTH_NEVER, round = o->params->round;
+	o->patience = changed || !o->patience ? 1 : FTH_MIN(2 * o->patience, 2 * MOST_PATIENCE);
 	for (size_t k = 0; k < o->waiting.len; k++) {
 		const struct own_task *t = &o->tasks.data[o->waiting.data[k]];
 		if (t->to == FTH_NONE && t->may_wait)
 			first = FTH_MIN(first, t->until);
+		else if (o->patience <= MOST_PATIENCE)
+			first = FTH_MIN(first, o->now + o->patience * round);
 	}
 	if (o->unswept && o->params->sweep && o->machines.len)
 		first = FTH_MIN(first, o->next_sweep);
@@ -227,18 +255,36 @@ static bool has_changed(const struct fth_round *round)
 	return false;
 }
 
+/* Between two rounds only a notice that a machine will be taken is acted on at once. */
+static bool is_time(const struct own *o, const struct fth_round *round)
+{
+	for (size_t i = 0; i < round->nevents; i++)
+		if (round->events[i].kind == FTH_EV_REVOCATION_NOTICE)
+			return true;
+	return round->now >= o->next_round;
+}
+
 static int decide(void *self, const struct fth_round *round, struct fth_plan *plan)
 {
 	struct own *o = self;
 	own_market_round(&o->market, round, o->params);
+	own_count_arrivals(o, round);
+	o->pending |= has_changed(round);
+	if (!is_time(o, round)) {
+		fth_plan_wake(plan, o->next_round);
+		return 0;
+	}
+	o->next_round = (round->now / o->params->round + 1) * o->params->round;
 	own_look(o, round);
 	count_moves(o);
 	o->tried = o->solved = o->taken = 0;
-	o->unswept |= has_changed(round);
+	bool changed = o->pending;
+	o->pending = false;
+	o->unswept |= changed;
 	own_search(o);
 	hold_back(o);
 	carry_out(o, plan);
-	ask_again(o, plan);
+	ask_again(o, plan, changed);
 	if (o->tried) {
 		fth_plan_note(plan, "pools_tried", (double)o->tried);
 		fth_plan_note(plan, "steps", (double)(own_work_steps(o->work) - o->steps_before + o->spent));

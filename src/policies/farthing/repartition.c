@@ -87,6 +87,7 @@ double own_cost_on_new(const struct own_work *w, uint32_t items)
 /* A subset as the walk reaches it. */
 struct stop {
 	uint32_t items, n; /* n: place of the next item to decide on */
+	uint32_t barred;   /* bins one of them may not go to */
 	struct fth_res need;
 	double rate[MEMBERS]; /* of every member, were it there */
 	double hours, moves, hourly, loss;
@@ -131,7 +132,7 @@ static bool fits(const struct own_work *w, const struct fth_res *need, const str
 static void price_bin(struct own_work *w, const struct stop *s, uint32_t b, double value)
 {
 	const struct own_bin *bin = &w->pool->bin[b];
-	if (!fits(w, &s->need, &bin->room))
+	if (s->barred >> b & 1 || !fits(w, &s->need, &bin->room))
 		return;
 	double hours = FTH_MAX(FTH_MAX(s->hours, bin->hours), bin->linger);
 	w->bin[b][s->items] = bin->as.price * hours - value + bin->as.risk * s->loss + s->moves - s->home[b];
@@ -199,6 +200,7 @@ static bool add(const struct own_work *w, const struct stop *s, uint32_t k, stru
 	for (uint32_t m = 0; m < w->nmembers; m++)
 		t->rate[m] = s->rate[m] * w->slow[k][m];
 	t->items = s->items | 1u << k;
+	t->barred = s->barred | i->barred;
 	t->n = k + 1;
 	t->hours = FTH_MAX(s->hours, i->hours);
 	t->moves = s->moves + i->move;

@@ -39,8 +39,8 @@ static bool is_fixed(const struct own *o, const struct own_task *t)
 	return t->pinned || (!o->moves_left && t->at != FTH_NONE && t->at == t->to);
 }
 
-/* Beside a pool's items: counts with those of its class. */
-static void add_fixed(struct own_bin *b, const struct own_item *i)
+/* Beside a pool's items: counts with those of its class. False: they are of too many. */
+static bool add_fixed(struct own_bin *b, const struct own_item *i)
 {
 	uint32_t k = 0;
 	while (k < b->nfixed && (b->fixed[k].klass != i->klass || b->fixed[k].alt != i->alt || b->fixed[k].pace != i->pace ||
@@ -49,14 +49,15 @@ static void add_fixed(struct own_bin *b, const struct own_item *i)
 	b->occupied = true;
 	b->hours = FTH_MAX(b->hours, i->hours);
 	if (k == OWN_FIXED)
-		return;
+		return false;
 	if (k == b->nfixed) {
 		b->fixed[b->nfixed++] = *i;
-		return;
+		return true;
 	}
 	b->fixed[k].count++;
 	b->fixed[k].value += i->value;
 	b->fixed[k].drag += i->drag;
+	return true;
 }
 
 static bool add_item(struct own *o, uint32_t task, uint32_t home, uint32_t most)
@@ -117,7 +118,8 @@ static bool add_machine(struct own *o, uint32_t machine, uint32_t block)
 			if (bin == FTH_NONE || !d)
 				return false;
 			fth_res_sub(&p->bin[bin].room, d);
-			add_fixed(&p->bin[bin], &x->item);
+			if (!add_fixed(&p->bin[bin], &x->item))
+				return false;
 			continue;
 		}
 		uint32_t home = x->at == machine ? bin : FTH_NONE;
@@ -141,6 +143,10 @@ static bool fill_pool(struct own *o, const uint32_t *machines, uint32_t n, uint3
 		if (o->tasks.data[o->waiting.data[k]].to == FTH_NONE &&
 		    !add_item(o, o->waiting.data[k], FTH_NONE, pool_size(o)))
 			break;
+	for (size_t k = 0; k < o->members.len; k++)
+		for (uint32_t b = 0; b < o->pool.nbins; b++)
+			if (own_is_barred(o, o->members.data[k].task, o->bin_machine[b]))
+				o->pool.item[o->members.data[k].item].barred |= 1u << b;
 	return o->pool.nitems > 0;
 }
 
@@ -320,8 +326,7 @@ static int by_urgency(const void *a, const void *b, void *arg)
 /* How much less good places may be that are preferred for their fit, as a share of the task's worth. */
 static const double TIE = 0.02;
 
-/* Where one goes, the other may go for the same. */
-static bool is_alike(const struct own_task *a, const struct own_task *b)
+bool own_is_alike(const struct own_task *a, const struct own_task *b)
 {
 	return a->kind == b->kind && a->item.hours == b->item.hours && a->item.value == b->item.value && a->may_wait == b->may_wait &&
 	       a->item.move == b->item.move && !a->together && !b->together && !a->item.apart && !b->item.apart &&
@@ -460,7 +465,7 @@ void own_insert(struct own *o)
 		qsort_r(o->waiting.data, o->waiting.len, sizeof(*o->waiting.data), by_urgency, o);
 	for (size_t a = 0, b; a < o->waiting.len; a = b) {
 		const struct own_task *t = &o->tasks.data[o->waiting.data[a]];
-		for (b = a + 1; b < o->waiting.len && is_alike(t, &o->tasks.data[o->waiting.data[b]]); b++)
+		for (b = a + 1; b < o->waiting.len && own_is_alike(t, &o->tasks.data[o->waiting.data[b]]); b++)
 			;
 		join_machines(o, a, b);
 		size_t left = a;

@@ -16,9 +16,13 @@ struct own_victim {
 	double *spread;       /* [cap * cap]: the inverse of what the squares sum to */
 };
 
+/* How many pairs seen for the first time the speed told for all of them is worth. */
+static const double TOLD = 20;
+
 void own_speeds_init(struct own_speeds *s, double prior, bool learn, bool ignore)
 {
-	*s = (struct own_speeds){.prior = prior, .ridge = 0.02, .learn = learn, .ignore = ignore};
+	*s = (struct own_speeds){.told = prior, .prior = prior, .ridge = 0.02, .learn = learn, .ignore = ignore,
+				 .firsts = TOLD * fth_log(prior), .nfirsts = TOLD};
 }
 
 void own_speeds_release(struct own_speeds *s)
@@ -40,9 +44,8 @@ static void grow(struct own_speeds *s)
 {
 	uint32_t stride = FTH_MAX(16u, s->stride * 2);
 	double *pair = fth_alloc((size_t)stride * stride * sizeof(*pair));
-	for (uint32_t a = 0; a < stride; a++)
-		for (uint32_t b = 0; b < stride; b++)
-			pair[a * stride + b] = a < s->stride && b < s->stride ? s->pair[a * s->stride + b] : s->prior;
+	for (uint32_t a = 0; a < s->stride; a++)
+		memcpy(pair + (size_t)a * stride, s->pair + (size_t)a * s->stride, s->stride * sizeof(*pair));
 	free(s->pair);
 	s->pair = pair;
 	s->stride = stride;
@@ -136,19 +139,30 @@ static void remember(struct own_speeds *s, uint32_t victim, const uint32_t *othe
 	}
 }
 
+/* Pairs never seen are thought to be as good as those that were: else classes that do not come back would never teach anything. */
+static void learn_of_new(struct own_speeds *s, uint32_t n, double term)
+{
+	if (!n)
+		return;
+	s->firsts += n * term;
+	s->nfirsts += n;
+	s->prior = FTH_MAX(s->told, fth_exp(s->firsts / s->nfirsts));
+}
+
 void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *others, uint32_t n, double rate)
 {
 	struct own_victim *v = s->victims.data[victim];
-	uint32_t place[64];
+	uint32_t known = v->n;
 	double x[MOST_NEIGHBOURS] = {0}, gain[MOST_NEIGHBOURS], said = 0, size = 1;
-	if (!s->learn || s->ignore || !n || n > FTH_COUNT(place))
+	if (!s->learn || s->ignore || !n)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		place[i] = term_of(s, v, others[i]);
-		if (place[i] == FTH_NONE)
+		uint32_t place = term_of(s, v, others[i]);
+		if (place == FTH_NONE)
 			return;
-		x[place[i]]++;
+		x[place]++;
 	}
+	learn_of_new(s, v->n - known, fth_log(FTH_MIN(1, FTH_MAX(rate, 0.01))) / n);
 	for (uint32_t a = 0; a < v->n; a++) {
 		gain[a] = 0;
 		for (uint32_t b = 0; b < v->n; b++)
@@ -164,7 +178,7 @@ void own_speeds_observe(struct own_speeds *s, uint32_t victim, const uint32_t *o
 		v->term[a] += gain[a] / size * off;
 		for (uint32_t b = 0; b < v->n; b++)
 			v->spread[(size_t)a * v->cap + b] -= gain[a] * gain[b] / size;
-		s->pair[victim * s->stride + v->neighbour[a]] = FTH_MIN(1, FTH_MAX(fth_exp(v->term[a]), 0.05));
+		s->pair[(size_t)victim * s->stride + v->neighbour[a]] = FTH_MIN(1, FTH_MAX(fth_exp(v->term[a]), 0.05));
 	}
 	remember(s, victim, others, n, rate);
 }
