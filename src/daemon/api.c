@@ -31,6 +31,7 @@ struct fth_api {
 struct incoming {
 	struct fth_str body;
 	bool too_long;
+	bool unwelcome; /* what it says is not kept */
 };
 
 /* ---- who is asking ---- */
@@ -121,7 +122,9 @@ static enum MHD_Result refuse(struct MHD_Connection *c, int status, const char *
 
 static enum MHD_Result take_body(struct fth_api *a, struct incoming *in, const char *data, size_t *size)
 {
-	if (in->body.len + *size > (size_t)a->k->cfg->api.max_body)
+	if (in->unwelcome)
+		*size = 0;
+	else if (in->body.len + *size > (size_t)a->k->cfg->api.max_body)
 		in->too_long = true;
 	else
 		fth_str_addn(&in->body, data, *size);
@@ -152,6 +155,8 @@ static enum MHD_Result answer(struct fth_api *a, bool over_socket, struct MHD_Co
 	struct fth_asker who = {.uid = -1, .gid = -1};
 	struct fth_answer out = {.status = 500, .type = "application/json"};
 	(over_socket ? by_socket : by_token)(a, c, &who);
+	if (in->unwelcome)
+		return refuse(c, over_socket ? 403 : 401, over_socket ? "this user may not use farthingd" : "a bearer token is needed");
 	if (in->too_long)
 		return refuse(c, 413, "the body is longer than allowed");
 	fth_route(a->k, &who, method, url, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "state"), in->body.data ? in->body.data : "", in->body.len,
@@ -164,9 +169,9 @@ static enum MHD_Result handle(struct fth_api *a, bool over_socket, struct MHD_Co
 {
 	if (!*state) {
 		struct fth_asker who = {.uid = -1, .gid = -1};
-		*state = fth_alloc(sizeof(struct incoming));
-		if (!may_ask(a, over_socket, c, url, &who)) /* before a body is taken in */
-			return refuse(c, over_socket ? 403 : 401, over_socket ? "this user may not use farthingd" : "a bearer token is needed");
+		struct incoming *in = fth_alloc(sizeof(*in));
+		in->unwelcome = !may_ask(a, over_socket, c, url, &who);
+		*state = in;
 		return says_too_much(a, c) ? refuse(c, 413, "the body is longer than allowed") : MHD_YES;
 	}
 	if (*size)
