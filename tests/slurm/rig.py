@@ -203,30 +203,34 @@ capacity:
         return found
 
     def close(self):
-        for name in ["farthingd", "slurmctld"]:
-            if name in self.children:
-                self.end(name)
+        for name in [n for n in ("farthingd", "slurmctld") if n in self.children]:
+            self.end(name)
+        for name in [n for n in self.children if n != "munged"]:
+            self.end(name)
         self.end_leftovers()
         if "munged" in self.children:
             self.end("munged")
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def leftovers(self):
-        """Processes that name our directory: slurmd, runners, drivers."""
+        """Processes that name our directory, on their command line or in their environment: slurmd and its steps, runners, drivers."""
         found = []
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open("/proc/%s/cmdline" % pid, "rb") as f:
-                    if self.dir.encode() in f.read() and int(pid) != os.getpid():
-                        found.append(int(pid))
-            except OSError:
-                pass
-        ours = {p.pid for p in self.children.values()}
-        return [pid for pid in found if pid not in ours]
+        ours = {p.pid for p in self.children.values()} | {os.getpid()}
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            for name in ("cmdline", "environ"):
+                try:
+                    with open("/proc/%d/%s" % (pid, name), "rb") as f:
+                        if self.dir.encode() in f.read() and pid not in ours and pid not in found:
+                            found.append(pid)
+                except OSError:
+                    pass
+        return found
 
     def end_leftovers(self):
-        for pid in self.leftovers():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except OSError:
-                pass
+        for _ in range(3):  # what ends may have started something
+            for pid in self.leftovers():
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+            time.sleep(0.2)
