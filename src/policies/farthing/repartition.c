@@ -487,6 +487,8 @@ static bool list_sets(struct own_work *w, double gap)
 	for (uint32_t s = 1; s < sets; s++)
 		sum[s] = sum[s & (s - 1)] + w->u[__builtin_ctz(s)];
 	for (uint32_t k = 0; k < p->nitems; k++) {
+		if (n + OWN_BINS + 1 >= FEW)
+			return false; /* too many to list */
 		w->first[k] = n;
 		if (p->item[k].queue - w->u[k] < gap)
 			w->few[n++] = (struct few){1u << k, WAITS, p->item[k].queue - w->u[k]};
