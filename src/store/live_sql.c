@@ -107,8 +107,11 @@ static int check_tip(struct fth_live_db *db, struct fth_error *err)
 	if (fd >= 0)
 		close(fd);
 	free(name);
-	if (n != sizeof(t) || t.check != tip_check(&t) || t.count < db->count)
+	if (n != sizeof(t) || t.check != tip_check(&t) || t.count < db->count || !t.count)
 		return 0;
+	if (!db->count)
+		return fth_fail(err, -EBADMSG, "%s: it is empty, but %llu lines were committed to it; to begin a new journal on purpose, remove %s.tip",
+				db->path, (unsigned long long)t.count, db->path);
 	if (t.count > db->count)
 		return fth_fail_at(err, -EBADMSG, db->path, db->count + 1,
 				   "damaged journal: %llu lines were committed, the rest is lost (damage in its write-ahead log?)",
@@ -130,7 +133,7 @@ static int prepare(struct fth_live_db *db, struct fth_error *err)
 	return 0;
 }
 
-/* A new one, or one that its own table of pages says is whole. */
+/* A new one (but not in the place of one that was written to), or one that its own table of pages says is whole. */
 static int check(struct fth_live_db *db, bool write, struct fth_error *err)
 {
 	sqlite3_stmt *s = NULL;
@@ -141,8 +144,10 @@ static int check(struct fth_live_db *db, bool write, struct fth_error *err)
 	sqlite3_finalize(s);
 	if (tables < 0)
 		return broken(db, err, "cannot be read");
-	if (!tables && write)
-		return run(db, schema, err);
+	if (!tables && write) {
+		int r = check_tip(db, err);
+		return r ? r : run(db, schema, err);
+	}
 	s = NULL;
 	const unsigned char *verdict = NULL;
 	if (sqlite3_prepare_v2(db->db, "PRAGMA quick_check(1)", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)

@@ -335,6 +335,12 @@ static void a_lost_tail_is_found(void **state)
 	struct fth_live *l = NULL;
 	assert_int_equal(fth_live_open(&l, copy[0], &t.head, &err), -EBADMSG);
 	assert_non_null(strstr(err.text, "lines were committed"));
+	/* Nor is a new one begun where there was one. */
+	assert_int_equal(truncate(copy[0], 0), 0);
+	unlink(copy[1]);
+	assert_int_equal(fth_live_open(&l, copy[0], &t.head, &err), -EBADMSG);
+	assert_int_equal(unlink(copy[0]), 0);
+	assert_int_equal(fth_live_open(&l, copy[0], &t.head, &err), -EBADMSG);
 	char rest[128];
 	snprintf(rest, sizeof(rest), "rm -f %s/copy.db*", t.dir);
 	assert_int_equal(system(rest), 0);
