@@ -6,6 +6,8 @@
 #ifndef FTH_CLI_REPRO_H
 #define FTH_CLI_REPRO_H
 
+#include <math.h>
+
 #include "base/base.h"
 #include "report/repro.h"
 
@@ -66,5 +68,22 @@ extern const struct fth_repro_paper fth_repro_sec;
 extern const struct fth_repro_paper fth_repro_stratus;
 extern const struct fth_repro_paper fth_repro_tr_kubernetes;
 extern const struct fth_repro_paper *const fth_repro_papers[]; /* NULL-ended */
+
+/* A figure over several windows or zones: mean, least and greatest. */
+struct fth_repro_range {
+	double sum, least, most;
+	int n;
+};
+static inline void fth_repro_range_add(struct fth_repro_range *r, double x)
+{
+	r->least = r->n ? FTH_MIN(r->least, x) : x;
+	r->most = r->n ? FTH_MAX(r->most, x) : x;
+	r->sum += x;
+	r->n++;
+}
+static inline double fth_repro_range_mean(const struct fth_repro_range *r)
+{
+	return r->n ? r->sum / r->n : NAN;
+}
 
 #endif

@@ -203,26 +203,8 @@ static double latency(const struct fth_run *run, double percentile)
 	return x;
 }
 
-struct spread {
-	double sum, least, most;
-	int n;
-};
-
-static void take(struct spread *s, double x)
-{
-	s->least = s->n ? FTH_MIN(s->least, x) : x;
-	s->most = s->n ? FTH_MAX(s->most, x) : x;
-	s->sum += x;
-	s->n++;
-}
-
-static double mean(const struct spread *s)
-{
-	return s->n ? s->sum / s->n : NAN;
-}
-
 static void add_spread(struct lab *l, struct fth_repro_book *b, struct fth_repro_page *p, int workload, const char *id,
-		       const char *label, const char *unit, double paper, const struct spread *s)
+		       const char *label, const char *unit, double paper, const struct fth_repro_range *s)
 {
 	char row[96], text[160];
 	bool several = s->n > 1;
@@ -231,7 +213,7 @@ static void add_spread(struct lab *l, struct fth_repro_book *b, struct fth_repro
 	snprintf(row, sizeof(row), "%s-%s", workload_ids[workload], id);
 	snprintf(text, sizeof(text), "%s: %s", workload_labels[workload], label);
 	fth_repro_add_spread(b, p, row, text, unit, paper,
-			     (const double[]){mean(s), several ? s->least : NAN, several ? s->most : NAN});
+			     (const double[]){fth_repro_range_mean(s), several ? s->least : NAN, several ? s->most : NAN});
 }
 
 static char *kept(struct fth_repro_book *b, const char *fmt, const char *text, double x)
@@ -276,14 +258,14 @@ static void add_bars(struct lab *l, struct fth_repro_book *b, struct fth_repro_p
 }
 
 /* 1 - cost(Stratus) / cost(other), in percent, over the windows. */
-static struct spread saving(struct lab *l, int workload, const char *other, bool spot, int windows)
+static struct fth_repro_range saving(struct lab *l, int workload, const char *other, bool spot, int windows)
 {
-	struct spread s = {0};
+	struct fth_repro_range s = {0};
 	for (int k = 0; k < windows; k++) {
 		const struct fth_run *a = run_of(l, workload, k, "stratus", spot, NULL);
 		const struct fth_run *c = run_of(l, workload, k, other, spot, NULL);
 		if (a && c)
-			take(&s, 100 * (1 - (double)a->cost / (double)c->cost));
+			fth_repro_range_add(&s, 100 * (1 - (double)a->cost / (double)c->cost));
 	}
 	return s;
 }
@@ -318,7 +300,7 @@ static void figure4(struct lab *l, struct fth_repro_book *b)
 	static const double paper[2][3] = {{25, 17, 44}, {31, 22, 17}};
 	struct fth_repro_page *p = page(l, b, "figure4", "Cost against the other schedulers, spot market: what Stratus saves");
 	for (int w = GOOGLE; w <= TWOSIGMA; w++) {
-		struct spread s = saving(l, w, "hotspot", true, WINDOWS);
+		struct fth_repro_range s = saving(l, w, "hotspot", true, WINDOWS);
 		add_spread(l, b, p, w, "saving-vs-hotspot", "against HotSpot", "%", paper[w][0], &s);
 		s = saving(l, w, fleet_of(w), true, WINDOWS);
 		add_spread(l, b, p, w, "saving-vs-fleet", "against Spot Fleet + ECS", "%", paper[w][1], &s);
@@ -329,11 +311,11 @@ static void figure4(struct lab *l, struct fth_repro_book *b)
 		s = saving(l, w, w == GOOGLE ? "fleet-diversified:binpack=cpu" : "fleet-diversified:binpack=mem", true, WINDOWS);
 		add_spread(l, b, p, w, "saving-vs-fleet-diversified", "against a diversified fleet", "%", NAN, &s);
 		add_bars(l, b, p, w);
-		s = (struct spread){0};
+		s = (struct fth_repro_range){0};
 		for (int k = 0; k < WINDOWS; k++) {
 			const struct fth_run *boxes = run_of(l, w, k, "fargate", true, NULL), *hot = run_of(l, w, k, "hotspot", true, NULL);
 			if (boxes && hot)
-				take(&s, (double)boxes->cost / (double)hot->cost);
+				fth_repro_range_add(&s, (double)boxes->cost / (double)hot->cost);
 		}
 		add_spread(l, b, p, w, "fargate-over-hotspot", "Fargate (May 2018) costs so many times HotSpot", "x", 4.4, &s);
 	}
@@ -355,12 +337,12 @@ static void figure5(struct lab *l, struct fth_repro_book *b)
 	struct fth_repro_page *p = page(l, b, "figure5", "Utilisation of the constraining resource, spot market");
 	for (int w = GOOGLE; w <= TWOSIGMA; w++)
 		for (size_t i = 0; i < FTH_COUNT(rows); i++) {
-			struct spread s = {0};
+			struct fth_repro_range s = {0};
 			for (int k = 0; k < WINDOWS; k++) {
 				const struct fth_run *run =
 					run_of(l, w, k, rows[i].policy ? rows[i].policy : fleet_of(w), true, NULL);
 				if (run)
-					take(&s, utilization(l, w, k, run));
+					fth_repro_range_add(&s, utilization(l, w, k, run));
 			}
 			add_spread(l, b, p, w, rows[i].id, rows[i].label, "%", rows[i].paper[w], &s);
 			if (i + 1 == FTH_COUNT(rows))
@@ -385,13 +367,13 @@ static void table2(struct lab *l, struct fth_repro_book *b)
 	for (int w = GOOGLE; w <= TWOSIGMA; w++)
 		for (size_t i = 0; i < FTH_COUNT(rows); i++)
 			for (int q = 0; q < 2; q++) {
-				struct spread s = {0};
+				struct fth_repro_range s = {0};
 				char id[64], label[64];
 				for (int k = 0; k < WINDOWS; k++) {
 					const struct fth_run *run =
 						run_of(l, w, k, rows[i].policy ? rows[i].policy : fleet_of(w), true, NULL);
 					if (run)
-						take(&s, latency(run, q ? 95 : 50));
+						fth_repro_range_add(&s, latency(run, q ? 95 : 50));
 				}
 				snprintf(id, sizeof(id), "latency-%s-%s", rows[i].id, q ? "p95" : "p50");
 				snprintf(label, sizeof(label), "%s, %s percentile", rows[i].label, q ? "95th" : "50th");
@@ -413,7 +395,7 @@ static void figure6(struct lab *l, struct fth_repro_book *b)
 	struct fth_repro_page *p = page(l, b, "figure6", "From SuperCloud-Spot to Stratus: what is left to save after each step");
 	for (int w = GOOGLE; w <= TWOSIGMA; w++)
 		for (size_t i = 0; i < FTH_COUNT(rows); i++) {
-			struct spread s = saving(l, w, rows[i].policy, true, WINDOWS);
+			struct fth_repro_range s = saving(l, w, rows[i].policy, true, WINDOWS);
 			add_spread(l, b, p, w, rows[i].id, rows[i].label, "%", rows[i].paper[w], &s);
 			if (i + 1 == FTH_COUNT(rows))
 				add_bars(l, b, p, w);
@@ -427,10 +409,10 @@ static void figure6(struct lab *l, struct fth_repro_book *b)
 static void add_range(struct lab *l, struct fth_repro_book *b, struct fth_repro_page *p, int w)
 {
 	static const double paper[2][2] = {{10, 29}, {14, 25}};
-	struct spread all = {0};
+	struct fth_repro_range all = {0};
 	for (size_t k = 1; l->filling && k <= 4; k++)
-		take(&all, p->rows.data[p->rows.len - k].ours);
-	struct spread least = {all.least, all.least, all.least, 1}, most = {all.most, all.most, all.most, 1};
+		fth_repro_range_add(&all, p->rows.data[p->rows.len - k].ours);
+	struct fth_repro_range least = {all.least, all.least, all.least, 1}, most = {all.most, all.most, all.most, 1};
 	add_spread(l, b, p, w, "on-demand-least", "the least of these", "%", paper[w][0], &least);
 	add_spread(l, b, p, w, "on-demand-greatest", "the greatest of these", "%", paper[w][1], &most);
 }
@@ -439,7 +421,7 @@ static void figure7(struct lab *l, struct fth_repro_book *b)
 {
 	struct fth_repro_page *p = page(l, b, "figure7", "Cost at list prices: what Stratus saves");
 	for (int w = GOOGLE; w <= TWOSIGMA; w++) {
-		struct spread s = saving(l, w, "hotspot", false, WINDOWS);
+		struct fth_repro_range s = saving(l, w, "hotspot", false, WINDOWS);
 		add_spread(l, b, p, w, "on-demand-vs-hotspot", "against HotSpot", "%", NAN, &s);
 		s = saving(l, w, fleet_of(w), false, WINDOWS);
 		add_spread(l, b, p, w, "on-demand-vs-fleet", "against Spot Fleet + ECS", "%", NAN, &s);
@@ -471,12 +453,12 @@ static void ablations(struct lab *l, struct fth_repro_book *b)
 	struct fth_repro_page *p = page(l, b, "ablations", "Stratus without its parts, cost as percent of the whole (sections 5.1, 5.2, 5.4.1)");
 	for (int w = GOOGLE; w <= TWOSIGMA; w++)
 		for (size_t i = 0; i < FTH_COUNT(rows); i++) {
-			struct spread s = {0};
+			struct fth_repro_range s = {0};
 			for (int k = 0; k < WINDOWS; k++) {
 				const struct fth_run *base = run_of(l, w, k, "stratus", true, NULL);
 				const struct fth_run *run = run_of(l, w, k, rows[i].policy, true, rows[i].told);
 				if (base && run)
-					take(&s, 100 * (double)run->cost / (double)base->cost);
+					fth_repro_range_add(&s, 100 * (double)run->cost / (double)base->cost);
 			}
 			add_spread(l, b, p, w, rows[i].id, rows[i].label, "%", rows[i].paper[w], &s);
 		}
@@ -486,7 +468,7 @@ static const double errors[] = {0.01, 0.1, 0.5, 1, 2, 10, 100};
 
 /* At one error: cost with and without clearing in percent of that at h = 1 with it, what clearing saves, instances
  * acquired and cleared. */
-static void sweep(struct lab *l, int w, double h, struct spread got[5])
+static void sweep(struct lab *l, int w, double h, struct fth_repro_range got[5])
 {
 	struct fth_told one = {.by = FTH_TOLD_WITHIN, .error = 1, .seed = 1}, told = {.by = FTH_TOLD_WITHIN, .error = h, .seed = 1};
 	memset(got, 0, 5 * sizeof(*got));
@@ -495,11 +477,11 @@ static void sweep(struct lab *l, int w, double h, struct spread got[5])
 		const struct fth_run *without = run_of(l, w, k, "stratus:clearing=false", true, &told);
 		if (!base || !with || !without)
 			continue;
-		take(&got[0], 100 * (double)with->cost / (double)base->cost);
-		take(&got[1], 100 * (double)without->cost / (double)base->cost);
-		take(&got[2], 100 * (1 - (double)with->cost / (double)without->cost));
-		take(&got[3], (double)with->instances_launched);
-		take(&got[4], fth_repro_note_sum(with, "cleared"));
+		fth_repro_range_add(&got[0], 100 * (double)with->cost / (double)base->cost);
+		fth_repro_range_add(&got[1], 100 * (double)without->cost / (double)base->cost);
+		fth_repro_range_add(&got[2], 100 * (1 - (double)with->cost / (double)without->cost));
+		fth_repro_range_add(&got[3], (double)with->instances_launched);
+		fth_repro_range_add(&got[4], fth_repro_note_sum(with, "cleared"));
 	}
 }
 
@@ -530,10 +512,10 @@ static void figure8(struct lab *l, struct fth_repro_book *b)
 	for (int w = GOOGLE; w <= TWOSIGMA; w++) {
 		double cost[2][FTH_COUNT(errors)];
 		for (size_t i = 0; i < FTH_COUNT(errors); i++) {
-			struct spread got[5];
+			struct fth_repro_range got[5];
 			sweep(l, w, errors[i], got);
-			cost[0][i] = mean(&got[0]);
-			cost[1][i] = mean(&got[1]);
+			cost[0][i] = fth_repro_range_mean(&got[0]);
+			cost[1][i] = fth_repro_range_mean(&got[1]);
 			for (size_t k = 0; k < FTH_COUNT(got); k++) {
 				static const char *const ids[] = {"with", "without", "clearing-saves", "acquired", "cleared"};
 				static const char *const labels[] = {"cost with clearing", "cost without clearing", "clearing saves",
@@ -565,11 +547,11 @@ static void table3(struct lab *l, struct fth_repro_book *b)
 			struct fth_told told = {.by = FTH_TOLD_WITHIN, .error = rows[i].h, .seed = 1};
 			for (int q = 0; q < 2; q++) {
 				char id[64], label[64];
-				struct spread s = {0};
+				struct fth_repro_range s = {0};
 				for (int k = 0; k < SWEEP_WINDOWS; k++) {
 					const struct fth_run *run = run_of(l, w, k, "stratus", true, &told);
 					if (run)
-						take(&s, latency(run, q ? 95 : 50));
+						fth_repro_range_add(&s, latency(run, q ? 95 : 50));
 				}
 				snprintf(id, sizeof(id), "latency-h%g-%s", rows[i].h, q ? "p95" : "p50");
 				snprintf(label, sizeof(label), "h = %g, %s percentile", rows[i].h, q ? "95th" : "50th");
@@ -587,16 +569,16 @@ static void scale(struct lab *l, struct fth_repro_book *b)
 		    {"saving-vs-scloud", "Stratus saves against SuperCloud-Spot", "scloud"}};
 	struct fth_repro_page *p = page(l, b, "scale", "Alibaba 2017, all 2,551,075 task instances, spot market");
 	for (size_t i = 0; i < FTH_COUNT(rows); i++) {
-		struct spread s = saving(l, ALIBABA, rows[i].policy, true, 1);
+		struct fth_repro_range s = saving(l, ALIBABA, rows[i].policy, true, 1);
 		add_spread(l, b, p, ALIBABA, rows[i].id, rows[i].label, "%", NAN, &s);
 	}
 	const struct fth_run *run = run_of(l, ALIBABA, 0, "stratus", true, NULL);
 	if (!run || !l->filling)
 		return;
-	struct spread u = {0};
-	take(&u, utilization(l, ALIBABA, 0, run));
+	struct fth_repro_range u = {0};
+	fth_repro_range_add(&u, utilization(l, ALIBABA, 0, run));
 	add_spread(l, b, p, ALIBABA, "utilization", "Stratus, utilisation of memory", "%", NAN, &u);
-	struct spread t = {run->wall_s, run->wall_s, run->wall_s, 1}, m = {run->peak_rss_mb, run->peak_rss_mb, run->peak_rss_mb, 1};
+	struct fth_repro_range t = {run->wall_s, run->wall_s, run->wall_s, 1}, m = {run->peak_rss_mb, run->peak_rss_mb, run->peak_rss_mb, 1};
 	add_spread(l, b, p, ALIBABA, "wall", "wall time of the run under Stratus", "s", NAN, &t);
 	add_spread(l, b, p, ALIBABA, "memory", "its peak memory, MB", "", NAN, &m);
 	fth_repro_add_note(b, p, "A test of scale, not of the paper's claims: half of these tasks are shorter than a boot, and all of a row "

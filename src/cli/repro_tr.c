@@ -11,25 +11,6 @@
 
 const char *const repro_tr_zones[REPRO_TR_ZONES] = {"us-east-1a", "us-east-1b", "us-east-1c", "us-west-1c", "us-west-2a", "us-west-2c"};
 
-/* Mean, least and greatest over the zones. */
-struct spread {
-	double sum, min, max;
-	unsigned n;
-};
-
-static void add(struct spread *s, double x)
-{
-	s->min = s->n ? FTH_MIN(s->min, x) : x;
-	s->max = s->n ? FTH_MAX(s->max, x) : x;
-	s->sum += x;
-	s->n++;
-}
-
-static double mean(const struct spread *s)
-{
-	return s->n ? s->sum / s->n : NAN;
-}
-
 /* An availability in percent as a number of nines: 99.9 % is 3. */
 static double nines(double percent)
 {
@@ -37,7 +18,7 @@ static double nines(double percent)
 }
 
 struct outcome {
-	struct spread cost, availability, excess, bound; /* cost and bound in percent of on demand, excess in percent */
+	struct fth_repro_range cost, availability, excess, bound; /* cost and bound in percent of on demand, excess in percent */
 	unsigned missed;
 };
 
@@ -52,11 +33,11 @@ static int run_zones(struct repro_tr *t, fth_spot_planner *plan, uint64_t capaci
 		if (r)
 			return r;
 		double reference = fth_spot_on_demand(&p);
-		add(&ret->cost, 100 * out.cost / reference);
-		add(&ret->availability, 100 * out.availability);
-		add(&ret->excess, 100 * ((double)out.total / (double)capacity - 1));
+		fth_repro_range_add(&ret->cost, 100 * out.cost / reference);
+		fth_repro_range_add(&ret->availability, 100 * out.availability);
+		fth_repro_range_add(&ret->excess, 100 * ((double)out.total / (double)capacity - 1));
 		if (out.bound.nodes)
-			add(&ret->bound, 100 * out.bound.cost / reference);
+			fth_repro_range_add(&ret->bound, 100 * out.bound.cost / reference);
 		ret->missed += !out.met;
 		fth_spot_plan_release(&out);
 	}
@@ -123,15 +104,15 @@ static int figure6(struct repro_tr *t, struct fth_error *err)
 		page = &t->book->pages.data[at];
 		snprintf(id, sizeof(id), "figure6-cost-%s", rows[i].id);
 		snprintf(label, sizeof(label), "%s: cost of on demand", rows[i].label);
-		fth_repro_add_row(t->book, page, id, label, "%", rows[i].cost, mean(&o.cost));
+		fth_repro_add_row(t->book, page, id, label, "%", rows[i].cost, fth_repro_range_mean(&o.cost));
 		snprintf(id, sizeof(id), "figure6-availability-%s", rows[i].id);
 		snprintf(label, sizeof(label), "%s: availability", rows[i].label);
-		fth_repro_add_row(t->book, page, id, label, "nines", nines(rows[i].availability), nines(mean(&o.availability)));
+		fth_repro_add_row(t->book, page, id, label, "nines", nines(rows[i].availability), nines(fth_repro_range_mean(&o.availability)));
 		fth_repro_add_note(t->book, page, "%s: cost %.1f to %.1f %%, availability %.6f to %.6f %%, target missed in %u of %d zones.",
-				   rows[i].label, o.cost.min, o.cost.max, o.availability.min, o.availability.max, o.missed, REPRO_TR_ZONES);
+				   rows[i].label, o.cost.least, o.cost.most, o.availability.least, o.availability.most, o.missed, REPRO_TR_ZONES);
 		points[i].name = rows[i].label;
 		points[i].points = true;
-		put(&points[i], mean(&o.cost), nines(mean(&o.availability)));
+		put(&points[i], fth_repro_range_mean(&o.cost), nines(fth_repro_range_mean(&o.availability)));
 	}
 	repro_tr_plot(t, page, &(struct fth_plot){.id = "tr-figure6", .title = "Availability and cost", .subtitle = "nines; five are asked for",
 						  .x = {.label = "percent of on demand"}, .y = {.min = 0, .max = 7}}, points, FTH_COUNT(rows));
@@ -174,27 +155,27 @@ static int figure7(struct repro_tr *t, struct fth_error *err)
 	struct fth_repro_page *page = fth_repro_add_page(t->book, "figure7", "Availability of a service of three tiers, 99.99 % asked of each");
 	struct repro_tr_curve curves[3] = {{.name = "in practice"}, {.name = "if tiers fell together"}, {.name = "if tiers fell independently"}};
 	for (int s = 0; s < 2; s++) {
-		struct spread actual = {0}, lowest = {0}, independent = {0};
+		struct fth_repro_range actual = {0}, lowest = {0}, independent = {0};
 		char id[80], label[120];
 		for (size_t z = 0; z < REPRO_TR_ZONES; z++) {
 			struct fth_tiers_availability a;
 			int r = tiers_of(&t->zone[z], sizes[s], &a, err);
 			if (r)
 				return r;
-			add(&actual, 100 * a.actual);
-			add(&lowest, 100 * a.lowest);
-			add(&independent, 100 * a.independent);
+			fth_repro_range_add(&actual, 100 * a.actual);
+			fth_repro_range_add(&lowest, 100 * a.lowest);
+			fth_repro_range_add(&independent, 100 * a.independent);
 		}
 		snprintf(id, sizeof(id), "figure7-actual-%s", names[s]);
 		snprintf(label, sizeof(label), "%s: in practice", labels[s]);
-		fth_repro_add_row(t->book, page, id, label, "nines", 4, nines(mean(&actual)));
+		fth_repro_add_row(t->book, page, id, label, "nines", 4, nines(fth_repro_range_mean(&actual)));
 		snprintf(id, sizeof(id), "figure7-dependent-%s", names[s]);
 		snprintf(label, sizeof(label), "%s: if tiers fell together", labels[s]);
-		fth_repro_add_row(t->book, page, id, label, "nines", 4, nines(mean(&lowest)));
+		fth_repro_add_row(t->book, page, id, label, "nines", 4, nines(fth_repro_range_mean(&lowest)));
 		snprintf(id, sizeof(id), "figure7-independent-%s", names[s]);
 		snprintf(label, sizeof(label), "%s: if tiers fell independently", labels[s]);
-		fth_repro_add_row(t->book, page, id, label, "nines", nines(99.96), nines(mean(&independent)));
-		const double y[] = {nines(mean(&actual)), nines(mean(&lowest)), nines(mean(&independent))};
+		fth_repro_add_row(t->book, page, id, label, "nines", nines(99.96), nines(fth_repro_range_mean(&independent)));
+		const double y[] = {nines(fth_repro_range_mean(&actual)), nines(fth_repro_range_mean(&lowest)), nines(fth_repro_range_mean(&independent))};
 		for (int k = 0; k < 3; k++)
 			put(&curves[k], s ? 4 : 1, y[k]);
 	}
@@ -226,25 +207,25 @@ static int figure14(struct repro_tr *t, struct fth_error *err)
 		struct fth_repro_page *page = &t->book->pages.data[at];
 		snprintf(id, sizeof(id), "cost-%s-nines", names[n]);
 		snprintf(label, sizeof(label), "%s nines: cost of on demand", names[n]);
-		fth_repro_add_row(t->book, page, id, label, "%", paper_cost[n], mean(&tr.cost));
+		fth_repro_add_row(t->book, page, id, label, "%", paper_cost[n], fth_repro_range_mean(&tr.cost));
 		snprintf(id, sizeof(id), "excess-%s-nines", names[n]);
 		snprintf(label, sizeof(label), "%s nines: excess capacity", names[n]);
-		fth_repro_add_row(t->book, page, id, label, "%", paper_excess[n], mean(&tr.excess));
+		fth_repro_add_row(t->book, page, id, label, "%", paper_excess[n], fth_repro_range_mean(&tr.excess));
 		snprintf(id, sizeof(id), "search-cost-%s-nines", names[n]);
 		snprintf(label, sizeof(label), "%s nines: cost of on demand, our search", names[n]);
-		fth_repro_add_row(t->book, page, id, label, "%", paper_cost[n], mean(&ours.cost));
+		fth_repro_add_row(t->book, page, id, label, "%", paper_cost[n], fth_repro_range_mean(&ours.cost));
 		snprintf(id, sizeof(id), "search-excess-%s-nines", names[n]);
 		snprintf(label, sizeof(label), "%s nines: excess capacity, our search", names[n]);
-		fth_repro_add_row(t->book, page, id, label, "%", paper_excess[n], mean(&ours.excess));
+		fth_repro_add_row(t->book, page, id, label, "%", paper_excess[n], fth_repro_range_mean(&ours.excess));
 		fth_repro_add_note(t->book, page, "%s nines: greedy %.1f to %.1f %% of on demand, excess %.0f to %.0f %%; search %.1f to %.1f %%, proven lower bound %.2f %% "
-						  "on average.", names[n], tr.cost.min, tr.cost.max, tr.excess.min, tr.excess.max, ours.cost.min, ours.cost.max,
-				   mean(&ours.bound));
-		put(&cost[0], n + 2, mean(&tr.cost));
-		put(&cost[1], n + 2, mean(&ours.cost));
-		put(&cost[2], n + 2, mean(&ours.bound));
+						  "on average.", names[n], tr.cost.least, tr.cost.most, tr.excess.least, tr.excess.most, ours.cost.least, ours.cost.most,
+				   fth_repro_range_mean(&ours.bound));
+		put(&cost[0], n + 2, fth_repro_range_mean(&tr.cost));
+		put(&cost[1], n + 2, fth_repro_range_mean(&ours.cost));
+		put(&cost[2], n + 2, fth_repro_range_mean(&ours.bound));
 		put(&cost[3], n + 2, paper_cost[n]);
-		put(&excess[0], n + 2, mean(&tr.excess));
-		put(&excess[1], n + 2, mean(&ours.excess));
+		put(&excess[0], n + 2, fth_repro_range_mean(&tr.excess));
+		put(&excess[1], n + 2, fth_repro_range_mean(&ours.excess));
 		put(&excess[2], n + 2, paper_excess[n]);
 	}
 	repro_tr_plot(t, &t->book->pages.data[at], &(struct fth_plot){.id = "tr-figure14-cost", .title = "Cost", .subtitle = "percent of on demand",
@@ -321,26 +302,26 @@ static int figure15(struct repro_tr *t, struct fth_error *err)
 							 .target = high == 1 ? 0.99 : 0.9, .cap = 0.99999, .price_share = 0.1, .capacity = 80,
 							 .joint = high == 2};
 			struct fth_realised_list list = {0};
-			struct spread realised = {0}, oracle = {0};
+			struct fth_repro_range realised = {0}, oracle = {0};
 			char id[80], label[120];
 			r = fth_realised(&q, &list, err);
 			for (size_t k = 0; k < list.len; k++) {
 				if (list.data[k].skipped)
 					continue;
-				add(&realised, 100 * list.data[k].realised);
-				add(&oracle, 100 * list.data[k].oracle);
+				fth_repro_range_add(&realised, 100 * list.data[k].realised);
+				fth_repro_range_add(&oracle, 100 * list.data[k].oracle);
 			}
 			static const char *const how[] = {"", "-one-nine-higher", "-measured-jointly"};
 			snprintf(id, sizeof(id), "figure15-%dd%s", days[i], how[high]);
 			snprintf(label, sizeof(label), "windows of %d d, target %s%s: realised", days[i], high == 1 ? "99 %" : "90 %",
 				 high == 2 ? " with measured states" : "");
 			if (!r) {
-				fth_repro_add_row(t->book, page, id, label, "%", NAN, mean(&realised));
+				fth_repro_add_row(t->book, page, id, label, "%", NAN, fth_repro_range_mean(&realised));
 				fth_repro_add_note(t->book, page, "%s over %zu windows: %.1f to %.1f %%; the oracle %.2f %% on average.", label, list.len,
-						   realised.min, realised.max, mean(&oracle));
-				put(&curves[high], days[i], mean(&realised));
+						   realised.least, realised.most, fth_repro_range_mean(&oracle));
+				put(&curves[high], days[i], fth_repro_range_mean(&realised));
 				if (!high)
-					put(&curves[3], days[i], mean(&oracle));
+					put(&curves[3], days[i], fth_repro_range_mean(&oracle));
 			}
 			fth_vec_release(&list);
 		}

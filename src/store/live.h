@@ -8,10 +8,12 @@
  *   lines(seq, text)    as in a text journal; and, since jobs come one by one,
  *                         K kind K0 label=...        a kind that the next job names
  *                         J job 17 submit=... ...    a job, before its S line
- *                         O 12000000 drain instance=i3 | by alice      an operator's order
+ *                         O 12000000 accepted drain instance=i3 by=ann  an operator's order
  *                         P 12000000 eva:round=60s   another policy is in charge from here on
  *                         L 12000000 usd_per_hour=2000000000 ...       other limits from here on
  *   facts(name, text)   what the daemon must remember of the world, e.g. which node an instance got
+ *
+ * Beside it: PATH.lock (one writer), PATH.tip (how far it had come, so that a lost end is found).
  *
  * Not thread-safe: one thread owns it, and with it the engine.
  */
